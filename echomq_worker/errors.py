@@ -1,0 +1,92 @@
+"""Every error that this library raises on purpose, in one place.
+
+Each text says what was wrong, what was expected and what to do.
+"""
+
+
+class EchoMQError(Exception):
+    """Root of all errors of this library."""
+
+
+class InvalidArgumentError(EchoMQError, ValueError):
+    """A value given by the caller cannot be used. Nothing was sent."""
+
+
+class InvalidIdError(InvalidArgumentError):
+    """A text is not a branded id (or not one of the wanted kind)."""
+
+
+class InvalidQueueError(InvalidArgumentError):
+    """A queue name breaks the naming rule."""
+
+
+class PayloadTooLargeError(InvalidArgumentError):
+    """A payload is over the limit."""
+
+
+class ArgumentsError(EchoMQError, TypeError):
+    """Arguments do not fit the handler's signature or annotations."""
+
+
+class UnknownHandlerError(EchoMQError, LookupError):
+    """No handler of that name is registered here."""
+
+
+class DuplicateJobError(EchoMQError):
+    """A job with the id chosen by the caller exists already."""
+
+
+class SettingsError(EchoMQError):
+    """One or more settings cannot be used. `problems` has one line for each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class ServerError(EchoMQError):
+    """The server refused or failed a command; repeating it as it is will not help."""
+
+
+class UnavailableError(ServerError):
+    """The server could not be reached or did not answer: the outcome is unknown.
+
+    Every write of this library is safe to ask again with the same id.
+    """
+
+
+class OutOfMemoryError(ServerError):
+    """The server is at its memory limit and refused the write; nothing was changed."""
+
+
+class AccessError(ServerError):
+    """Wrong user or password, or a command or key that this user may not touch."""
+
+
+class WrongTypeError(ServerError):
+    """A key of the queue holds a value of another type. Nothing was changed."""
+
+
+class WireVersionError(ServerError):
+    """The server holds queues of another wire (or extension) version."""
+
+    def __init__(self, message: str, *, found: str, own: str) -> None:
+        super().__init__(message)
+        self.found = found
+        self.own = own
+
+
+class EvictionPolicyError(ServerError):
+    """The server may drop keys when memory is short, and jobs with them."""
+
+
+class JobFailedError(EchoMQError):
+    """The job whose result was asked for has died."""
+
+
+class ResultUnavailableError(EchoMQError):
+    """The job is gone and kept no result (or it has expired)."""
+
+
+class ResultTimeoutError(EchoMQError, TimeoutError):
+    """The job had no result within the time given."""
