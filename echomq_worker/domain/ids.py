@@ -1,0 +1,121 @@
+"""Branded ids: three capital letters and 11 base62 digits of a 63-bit snowflake number.
+
+The number is `milliseconds since 2024-01-01 << 22 | node << 12 | sequence`. The digits stand in
+ASCII order and have a fixed width, so the byte order of ids is the order in which they were minted.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from echomq_worker.errors import InvalidIdError
+
+EPOCH_MS = 1_704_067_200_000
+"""2024-01-01T00:00:00Z in Unix milliseconds."""
+JOB_NAMESPACE = "JOB"
+NODE_LIMIT = 1 << 10
+SEQUENCE_LIMIT = 1 << 12
+SNOWFLAKE_LIMIT = 1 << 63
+
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
+_WIDTH = 11
+_HIGHEST = "AzL8n0Y58m7"
+_SHAPE = re.compile(r"[A-Z]{3}[0-9A-Za-z]{11}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class BrandedId:
+    """A branded id taken apart."""
+
+    text: str
+    namespace: str
+    snowflake: int
+
+    @property
+    def unix_ms(self) -> int:
+        """When it was minted, in Unix milliseconds."""
+        return (self.snowflake >> 22) + EPOCH_MS
+
+    @property
+    def node(self) -> int:
+        """Which generator minted it, 0 to 1023."""
+        return self.snowflake >> 12 & (NODE_LIMIT - 1)
+
+    @property
+    def sequence(self) -> int:
+        """Its number within the millisecond, 0 to 4095."""
+        return self.snowflake & (SEQUENCE_LIMIT - 1)
+
+    @classmethod
+    def of(cls, namespace: str, snowflake: int) -> Self:
+        """Make the id of a number. Raises `InvalidIdError` if it does not fit."""
+        if not re.fullmatch(r"[A-Z]{3}", namespace, re.ASCII):
+            msg = f"{namespace!r} is no id namespace: expected three capital letters A-Z"
+            raise InvalidIdError(msg)
+        if not 0 <= snowflake < SNOWFLAKE_LIMIT:
+            msg = f"{snowflake} is no snowflake number: expected 0 to 2^63-1"
+            raise InvalidIdError(msg)
+        return cls(namespace + _encode(snowflake), namespace, snowflake)
+
+    @classmethod
+    def pack(cls, namespace: str, unix_ms: int, node: int, sequence: int) -> Self:
+        """Make the id of a time, node and sequence number. Raises `InvalidIdError`."""
+        if not (0 <= node < NODE_LIMIT and 0 <= sequence < SEQUENCE_LIMIT and unix_ms >= EPOCH_MS):
+            msg = (
+                f"no id for time {unix_ms} ms, node {node}, sequence {sequence}: expected a time "
+                f"from {EPOCH_MS}, a node below {NODE_LIMIT}, a sequence below {SEQUENCE_LIMIT}"
+            )
+            raise InvalidIdError(msg)
+        return cls.of(namespace, (unix_ms - EPOCH_MS) << 22 | node << 12 | sequence)
+
+
+def parse_id(text: str, namespace: str | None = JOB_NAMESPACE) -> BrandedId:
+    """Take a branded id apart.
+
+    Args:
+        text: the id, 14 ASCII characters.
+        namespace: the only namespace to accept; None accepts any.
+
+    Raises:
+        InvalidIdError: if it is not one.
+    """
+    if not _SHAPE.fullmatch(text) or text[3:] > _HIGHEST:
+        msg = (
+            f"{text[:64]!r} is no branded id: expected three capital letters and 11 characters "
+            f"of 0-9 A-Z a-z, at most {_HIGHEST}, such as JOB0NsUH6L9tuD"
+        )
+        raise InvalidIdError(msg)
+    if namespace is not None and text[:3] != namespace:
+        msg = f"{text!r} is an id of {text[:3]}: expected one of {namespace}"
+        raise InvalidIdError(msg)
+    return BrandedId(text, text[:3], _decode(text[3:]))
+
+
+def parse_group(text: str) -> str:
+    """Return `text` if it can name a lane (a branded id of any namespace)."""
+    return parse_id(text, None).text
+
+
+def hash32(snowflake: int) -> int:
+    """Hash an id's number to 32 bits: the first half of murmur3's 64-bit finaliser.
+
+    Source: Austin Appleby, MurmurHash3 (`fmix64`, first multiplication only), public domain.
+    """
+    mixed = (snowflake ^ snowflake >> 33) * 0xFF51AFD7ED558CCD & 0xFFFFFFFFFFFFFFFF
+    return (mixed ^ mixed >> 33) & 0xFFFFFFFF
+
+
+def _encode(number: int) -> str:
+    digits: list[str] = []
+    for _ in range(_WIDTH):
+        number, digit = divmod(number, 62)
+        digits.append(_DIGITS[digit])
+    return "".join(reversed(digits))
+
+
+def _decode(digits: str) -> int:
+    number = 0
+    for digit in digits:
+        number = number * 62 + _VALUES[digit]
+    return number

@@ -1,0 +1,212 @@
+"""Every key of a queue, spelled once, with its type and what its score means.
+
+All keys of a queue share the hash tag `{queue}`, so that they live in one cluster slot and one
+ACL pattern covers them.
+"""
+
+import re
+from dataclasses import dataclass
+
+from echomq_worker.domain.ids import parse_group, parse_id
+from echomq_worker.domain.job import JobId
+from echomq_worker.errors import InvalidArgumentError, InvalidQueueError
+
+QUEUE_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+DEDUP_ID = re.compile(r"[A-Za-z0-9._-]{1,255}", re.ASCII)
+RESERVED_QUEUE = "emq"
+JOB_SUBKEYS = frozenset({"logs", "lock", "dependencies", "processed", "failed", "unsuccessful"})
+
+VERSION_KEY = "{emq}:version"
+"""String: the wire version that everybody on this server speaks."""
+
+NODES_KEY = "{emq}:nodes"
+"""Sorted set: node numbers leased by workers, scored by when the lease ends (ms)."""
+
+
+def check_queue_name(name: str) -> str:
+    """Return `name` if it may name a queue; raise `InvalidQueueError` otherwise."""
+    if name == RESERVED_QUEUE or not QUEUE_NAME.fullmatch(name):
+        msg = (
+            f"{name!r} cannot name a queue: use 1 to 128 of the characters A-Z a-z 0-9 . _ - "
+            f"(and not {RESERVED_QUEUE!r}, which is reserved)"
+        )
+        raise InvalidQueueError(msg)
+    return name
+
+
+def check_dedup_id(dedup_id: str) -> str:
+    """Return `dedup_id` if it may be one; raise `InvalidArgumentError` otherwise."""
+    if not DEDUP_ID.fullmatch(dedup_id):
+        msg = f"{dedup_id!r} is no deduplication id: use 1 to 255 of A-Z a-z 0-9 . _ -"
+        raise InvalidArgumentError(msg)
+    return dedup_id
+
+
+@dataclass(frozen=True, slots=True)
+class Keyspace:
+    """The keys of one queue. Raises `InvalidQueueError` for a name that breaks the rule."""
+
+    queue: str
+
+    def __post_init__(self) -> None:
+        check_queue_name(self.queue)
+
+    @property
+    def root(self) -> str:
+        """What every key of the queue begins with: `emq:{queue}:`."""
+        return f"emq:{{{self.queue}}}:"
+
+    # --- the base wire -------------------------------------------------------------------
+
+    @property
+    def pending(self) -> str:
+        """Sorted set: jobs that may be claimed now; every score is 0, so mint order decides."""
+        return self.root + "pending"
+
+    @property
+    def active(self) -> str:
+        """Sorted set: jobs under a lease, scored by when the lease ends (ms, server clock)."""
+        return self.root + "active"
+
+    @property
+    def schedule(self) -> str:
+        """Sorted set: jobs that wait for their time, scored by it (ms, server clock)."""
+        return self.root + "schedule"
+
+    @property
+    def dead(self) -> str:
+        """Sorted set: jobs that failed for good; every score is 0."""
+        return self.root + "dead"
+
+    @property
+    def meta(self) -> str:
+        """Hash: settings of the queue (`paused`, `max`, `concurrency`, our `ext`)."""
+        return self.root + "meta"
+
+    @property
+    def wake(self) -> str:
+        """List: wake tokens for lane consumers, at most 64."""
+        return self.root + "wake"
+
+    @property
+    def ring(self) -> str:
+        """List: the lanes that can be served now, in rotation."""
+        return self.root + "ring"
+
+    @property
+    def lanes_paused(self) -> str:
+        """Set: lanes stopped by an operator."""
+        return self.root + "paused"
+
+    @property
+    def lane_limits(self) -> str:
+        """Hash: lane → its concurrency ceiling."""
+        return self.root + "glimit"
+
+    @property
+    def lane_actives(self) -> str:
+        """Hash: lane → how many of its jobs are active."""
+        return self.root + "gactive"
+
+    @property
+    def lane_weights(self) -> str:
+        """Hash: lane → its weight in the rotation."""
+        return self.root + "gweight"
+
+    @property
+    def outbox(self) -> str:
+        """List: reports to parents in other queues, NUL-joined."""
+        return self.root + "flow:outbox"
+
+    @property
+    def completed_count(self) -> str:
+        """Hash with `count`: how many jobs have completed."""
+        return self.root + "metrics:completed"
+
+    @property
+    def failed_count(self) -> str:
+        """Hash with `count`: how many jobs have died."""
+        return self.root + "metrics:failed"
+
+    @property
+    def events(self) -> str:
+        """Channel: what happens to jobs, for whoever listens."""
+        return self.root + "events"
+
+    def job(self, job_id: str) -> str:
+        """Hash: the row of one job. Raises `InvalidIdError` for anything but a branded id."""
+        return f"{self.root}job:{parse_id(job_id).text}"
+
+    def job_part(self, job_id: str, part: str) -> str:
+        """Return a sub-key of a job: its logs, lock, dependencies, or children's reports."""
+        if part not in JOB_SUBKEYS:
+            msg = f"a job has no part {part!r}; it has {', '.join(sorted(JOB_SUBKEYS))}"
+            raise InvalidArgumentError(msg)
+        return f"{self.job(job_id)}:{part}"
+
+    def lane(self, group: str) -> str:
+        """Sorted set: the waiting jobs of one lane; every score is 0."""
+        return f"{self.root}g:{parse_group(group)}:pending"
+
+    def dedup(self, dedup_id: str) -> str:
+        """String: the id of the job that holds this deduplication id."""
+        return f"{self.root}de:{check_dedup_id(dedup_id)}"
+
+    # --- our own extension keys ----------------------------------------------------------
+
+    @property
+    def bell(self) -> str:
+        """List: wake tokens for flat work, capped."""
+        return self.root + "bell"
+
+    @property
+    def clock(self) -> str:
+        """List: a nudge for the watcher, pushed when the head of `schedule` changes."""
+        return self.root + "clock"
+
+    @property
+    def pump(self) -> str:
+        """String with expiry: which worker's pump is the watcher."""
+        return self.root + "pump"
+
+    @property
+    def quarantine(self) -> str:
+        """Stream, capped: malformed rows and members, each with a reason and a bounded copy."""
+        return self.root + "quarantine"
+
+    @property
+    def log(self) -> str:
+        """Stream, capped: lifecycle events."""
+        return self.root + "log"
+
+    @property
+    def workers(self) -> str:
+        """Sorted set: workers of this queue, scored by their last beat (ms, server clock)."""
+        return self.root + "workers"
+
+    @property
+    def completed(self) -> str:
+        """Sorted set: jobs whose result is kept, scored by when they finished (ms)."""
+        return self.root + "completed"
+
+    @property
+    def dead_at(self) -> str:
+        """Sorted set: dead jobs, scored by when they died (ms)."""
+        return self.root + "dead:at"
+
+    def call(self, caller: str) -> str:
+        """String with expiry: the receipt of a caller's last call."""
+        return f"{self.root}call:{caller}"
+
+    def done(self, job_id: JobId) -> str:
+        """Hash with expiry: the kept result of a finished job."""
+        return f"{self.root}done:{parse_id(job_id).text}"
+
+    def worker(self, worker_id: str) -> str:
+        """Hash with expiry: what one worker says about itself."""
+        return f"{self.root}worker:{worker_id}"
+
+
+def stream_key(keys: Keyspace, name: str) -> str:
+    """Return the key of an event stream of the queue."""
+    return f"{keys.root}stream:{name}"
