@@ -1,0 +1,1 @@
+"""What the queue means, in plain Python: no I/O, no clock, no dice."""
