@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from echomq_worker.domain.ids import parse_group, parse_id
 from echomq_worker.domain.job import JobId
-from echomq_worker.errors import InvalidArgumentError, InvalidQueueError
+from echomq_worker.domain.queue_name import check_queue_name
+from echomq_worker.errors import InvalidArgumentError
 
-QUEUE_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 DEDUP_ID = re.compile(r"[A-Za-z0-9._-]{1,255}", re.ASCII)
-RESERVED_QUEUE = "emq"
 JOB_SUBKEYS = frozenset({"logs", "lock", "dependencies", "processed", "failed", "unsuccessful"})
 
 VERSION_KEY = "{emq}:version"
@@ -21,17 +20,6 @@ VERSION_KEY = "{emq}:version"
 
 NODES_KEY = "{emq}:nodes"
 """Sorted set: node numbers leased by workers, scored by when the lease ends (ms)."""
-
-
-def check_queue_name(name: str) -> str:
-    """Return `name` if it may name a queue; raise `InvalidQueueError` otherwise."""
-    if name == RESERVED_QUEUE or not QUEUE_NAME.fullmatch(name):
-        msg = (
-            f"{name!r} cannot name a queue: use 1 to 128 of the characters A-Z a-z 0-9 . _ - "
-            f"(and not {RESERVED_QUEUE!r}, which is reserved)"
-        )
-        raise InvalidQueueError(msg)
-    return name
 
 
 def check_dedup_id(dedup_id: str) -> str:
