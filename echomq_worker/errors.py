@@ -28,6 +28,18 @@ class ArgumentsError(EchoMQError, TypeError):
     """Arguments do not fit the handler's signature or annotations."""
 
 
+class ClockError(EchoMQError):
+    """The machine's clock shows a time that an id cannot hold."""
+
+
+class HandlerError(EchoMQError, TypeError):
+    """A function cannot be registered as it is declared."""
+
+
+class ResultError(EchoMQError, TypeError):
+    """A result cannot be written as JSON, or read back as what the handler is declared to return."""
+
+
 class UnknownHandlerError(EchoMQError, LookupError):
     """No handler of that name is registered here."""
 
@@ -80,8 +92,20 @@ class EvictionPolicyError(ServerError):
     """The server may drop keys when memory is short, and jobs with them."""
 
 
+class EmbeddedServerError(EchoMQError):
+    """No server program was found, or the one found did not start."""
+
+
 class JobFailedError(EchoMQError):
-    """The job whose result was asked for has died."""
+    """The job whose result was asked for has died.
+
+    `error_type` is the name of the exception of its last attempt, `error_message` what it said.
+    """
+
+    def __init__(self, message: str, *, error_type: str, error_message: str) -> None:
+        super().__init__(message)
+        self.error_type = error_type
+        self.error_message = error_message
 
 
 class ResultUnavailableError(EchoMQError):

@@ -15,22 +15,43 @@ EPOCH_MS = 1_704_067_200_000
 JOB_NAMESPACE = "JOB"
 NODE_LIMIT = 1 << 10
 SEQUENCE_LIMIT = 1 << 12
+TIME_LIMIT = 1 << 41
+"""Milliseconds after the epoch that an id cannot hold any more: on 2093-09-06."""
 SNOWFLAKE_LIMIT = 1 << 63
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
-_WIDTH = 11
+_PAIRS = [high + low for high in _DIGITS for low in _DIGITS]
+_62_2 = 62**2
+_62_4 = 62**4
+_62_6 = 62**6
 _HIGHEST = "AzL8n0Y58m7"
 _SHAPE = re.compile(r"[A-Z]{3}[0-9A-Za-z]{11}", re.ASCII)
+_NAMESPACE = re.compile(r"[A-Z]{3}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class BrandedId:
-    """A branded id taken apart."""
+    """A branded id, for whoever wants to know what it says.
+
+    Made by `parse_id`, `of` and `pack`, which refuse what is no id. Ids of one namespace
+    compare as their texts do: the earlier minted first.
+    """
 
     text: str
-    namespace: str
-    snowflake: int
+
+    @property
+    def namespace(self) -> str:
+        """What kind of thing it names: `JOB` for a job."""
+        return self.text[:3]
+
+    @property
+    def snowflake(self) -> int:
+        """The number behind the digits."""
+        number = 0
+        for digit in self.text[3:]:
+            number = number * 62 + _VALUES[digit]
+        return number
 
     @property
     def unix_ms(self) -> int:
@@ -49,29 +70,31 @@ class BrandedId:
 
     @classmethod
     def of(cls, namespace: str, snowflake: int) -> Self:
-        """Make the id of a number. Raises `InvalidIdError` if it does not fit."""
-        if not re.fullmatch(r"[A-Z]{3}", namespace, re.ASCII):
-            msg = f"{namespace!r} is no id namespace: expected three capital letters A-Z"
-            raise InvalidIdError(msg)
+        """Make the id of a number, 0 to 2^63-1. Raises `InvalidIdError` if it does not fit."""
+        check_namespace(namespace)
         if not 0 <= snowflake < SNOWFLAKE_LIMIT:
             msg = f"{snowflake} is no snowflake number: expected 0 to 2^63-1"
             raise InvalidIdError(msg)
-        return cls(namespace + _encode(snowflake), namespace, snowflake)
+        return cls(namespace + encode(snowflake))
 
     @classmethod
     def pack(cls, namespace: str, unix_ms: int, node: int, sequence: int) -> Self:
-        """Make the id of a time, node and sequence number. Raises `InvalidIdError`."""
-        if not (0 <= node < NODE_LIMIT and 0 <= sequence < SEQUENCE_LIMIT and unix_ms >= EPOCH_MS):
+        """Make the id of a time in Unix ms, a node and a sequence. Raises `InvalidIdError`."""
+        time_ms = unix_ms - EPOCH_MS
+        if not (
+            0 <= time_ms < TIME_LIMIT and 0 <= node < NODE_LIMIT and 0 <= sequence < SEQUENCE_LIMIT
+        ):
             msg = (
                 f"no id for time {unix_ms} ms, node {node}, sequence {sequence}: expected a time "
-                f"from {EPOCH_MS}, a node below {NODE_LIMIT}, a sequence below {SEQUENCE_LIMIT}"
+                f"from {EPOCH_MS} to {EPOCH_MS + TIME_LIMIT - 1}, a node below {NODE_LIMIT} and a "
+                f"sequence below {SEQUENCE_LIMIT}"
             )
             raise InvalidIdError(msg)
-        return cls.of(namespace, (unix_ms - EPOCH_MS) << 22 | node << 12 | sequence)
+        return cls.of(namespace, time_ms << 22 | node << 12 | sequence)
 
 
 def parse_id(text: str, namespace: str | None = JOB_NAMESPACE) -> BrandedId:
-    """Take a branded id apart.
+    """Check that a text is a branded id, and give access to what it says.
 
     Args:
         text: the id, 14 ASCII characters.
@@ -89,12 +112,31 @@ def parse_id(text: str, namespace: str | None = JOB_NAMESPACE) -> BrandedId:
     if namespace is not None and text[:3] != namespace:
         msg = f"{text!r} is an id of {text[:3]}: expected one of {namespace}"
         raise InvalidIdError(msg)
-    return BrandedId(text, text[:3], _decode(text[3:]))
+    return BrandedId(text)
 
 
 def parse_group(text: str) -> str:
     """Return `text` if it can name a lane (a branded id of any namespace)."""
     return parse_id(text, None).text
+
+
+def check_namespace(text: str) -> None:
+    """Raise `InvalidIdError` unless `text` is three capital letters."""
+    if not _NAMESPACE.fullmatch(text):
+        msg = f"{text[:64]!r} is no id namespace: expected three capital letters A-Z"
+        raise InvalidIdError(msg)
+
+
+def encode(snowflake: int) -> str:
+    """Write a number, 0 to 2^63-1, as the 11 digits of an id. The caller has checked it.
+
+    Two digits at a time from a table: every enqueue comes through here.
+    """
+    high, low = divmod(snowflake, _62_6)
+    return (
+        f"{_DIGITS[high // _62_4]}{_PAIRS[high // _62_2 % _62_2]}{_PAIRS[high % _62_2]}"
+        f"{_PAIRS[low // _62_4]}{_PAIRS[low // _62_2 % _62_2]}{_PAIRS[low % _62_2]}"
+    )
 
 
 def hash32(snowflake: int) -> int:
@@ -104,18 +146,3 @@ def hash32(snowflake: int) -> int:
     """
     mixed = (snowflake ^ snowflake >> 33) * 0xFF51AFD7ED558CCD & 0xFFFFFFFFFFFFFFFF
     return (mixed ^ mixed >> 33) & 0xFFFFFFFF
-
-
-def _encode(number: int) -> str:
-    digits: list[str] = []
-    for _ in range(_WIDTH):
-        number, digit = divmod(number, 62)
-        digits.append(_DIGITS[digit])
-    return "".join(reversed(digits))
-
-
-def _decode(digits: str) -> int:
-    number = 0
-    for digit in digits:
-        number = number * 62 + _VALUES[digit]
-    return number
