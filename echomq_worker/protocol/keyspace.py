@@ -107,6 +107,16 @@ class Keyspace:
         return self.root + "flow:outbox"
 
     @property
+    def limiter(self) -> str:
+        """String with expiry: how many claims the rate limit has counted in this window."""
+        return self.root + "limiter"
+
+    @property
+    def repeat(self) -> str:
+        """Sorted set: repeating registrations, scored by their next fire time (ms)."""
+        return self.root + "repeat"
+
+    @property
     def completed_count(self) -> str:
         """Hash with `count`: how many jobs have completed."""
         return self.root + "metrics:completed"
@@ -139,6 +149,10 @@ class Keyspace:
     def dedup(self, dedup_id: str) -> str:
         """String: the id of the job that holds this deduplication id."""
         return f"{self.root}de:{check_dedup_id(dedup_id)}"
+
+    def repeat_record(self, name: str) -> str:
+        """Hash: the interval and template of one repeating registration."""
+        return f"{self.repeat}:{name}"
 
     # --- our own extension keys ----------------------------------------------------------
 
@@ -198,3 +212,8 @@ class Keyspace:
 def stream_key(keys: Keyspace, name: str) -> str:
     """Return the key of an event stream of the queue."""
     return f"{keys.root}stream:{name}"
+
+
+def stream_archived_key(keys: Keyspace, name: str) -> str:
+    """Return the key of the mark up to which an event stream was archived (a string)."""
+    return f"{stream_key(keys, name)}:archived"

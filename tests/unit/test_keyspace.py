@@ -11,6 +11,7 @@ from echomq_worker.protocol.keyspace import (
     VERSION_KEY,
     Keyspace,
     check_dedup_id,
+    stream_archived_key,
     stream_key,
 )
 from echomq_worker.protocol.slot import key_slot
@@ -35,7 +36,9 @@ def named_keys() -> dict[str, str]:
         "call": ORDERS.call("host-1-a"),
         "done": ORDERS.done(JOB),
         "worker": ORDERS.worker("host-1"),
+        "repeat_record": ORDERS.repeat_record("nightly"),
         "stream": stream_key(ORDERS, "audit"),
+        "stream_archived": stream_archived_key(ORDERS, "audit"),
     }
 
 
