@@ -49,10 +49,11 @@ def eventually(holds: Callable[[], bool], within_s: float = 5.0) -> bool:
     return True
 
 
-def start_elsewhere(*arguments: Path) -> tuple["subprocess.Popen[str]", int, str]:
+def start_elsewhere(scratch: Path, *arguments: Path) -> tuple["subprocess.Popen[str]", int, str]:
     process = subprocess.Popen(  # noqa: S603 - our own script
         [sys.executable, "-c", SERVER_OF_ANOTHER_PROCESS, *map(str, arguments)],
         stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(scratch)},
         text=True,
     )
     assert process.stdout is not None
@@ -149,8 +150,8 @@ def test_it_outlives_the_thread_that_started_it():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_it_dies_with_its_parent(number: signal.Signals):
-    parent, pid, _url = start_elsewhere()
+def test_it_dies_with_its_parent(number: signal.Signals, tmp_path: Path):
+    parent, pid, _url = start_elsewhere(tmp_path)
     assert is_alive(pid)
 
     parent.send_signal(number)
@@ -161,13 +162,13 @@ def test_it_dies_with_its_parent(number: signal.Signals):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")
 def test_what_was_written_is_found_after_the_parent_was_killed(tmp_path: Path):
-    parent, _pid, url = start_elsewhere(tmp_path)
+    parent, _pid, url = start_elsewhere(tmp_path, tmp_path / "data")
     with closing(connect(url)) as client:
         client.set("a", "1")
     parent.kill()
     parent.wait()
 
-    with EmbeddedServer(tmp_path) as server, closing(connect(server.url)) as client:
+    with EmbeddedServer(tmp_path / "data") as server, closing(connect(server.url)) as client:
         assert client.get("a") == b"1"
 
 
