@@ -1,1 +1,1 @@
-"""What the queue means, in plain Python: no I/O, no clock, no dice."""
+"""What the queue means: plain values and decisions, without I/O, clock or dice."""

@@ -108,3 +108,5 @@ class Claimed:
     """True if the queue was paused, so that nothing was handed out."""
     set_aside: int = 0
     """Malformed members and rows that went to quarantine instead of a handler."""
+    watching: bool = False
+    """True if this worker is the watcher of the queue (only a claim or a beat knows)."""

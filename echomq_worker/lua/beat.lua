@@ -1,0 +1,37 @@
+-- One round trip a beat: reap, promote, claim, renew the watcher and say that this worker is alive.
+-- Repeatable like a claim.
+--
+--! keys root pending active schedule dead dead_at failed_count meta bell clock pump workers worker log
+--! args caller call_number again call_id lease_ms limit promote_limit worker_id watch_ms log_size reap_limit crash_limit max_attempts presence_ms
+--! rest presence
+--! include receipt handout reap watch
+--
+-- `presence`: fields and values of what this worker says about itself. Replies { handout, ids
+-- recovered, ids buried, watching }.
+
+local bad = bad_handout()
+  or (not whole(reap_limit, 0) and bad_argument('reap_limit'))
+  or (not whole(crash_limit, 0) and bad_argument('crash_limit'))
+  or (not whole(max_attempts, 0) and bad_argument('max_attempts'))
+  or (not whole(presence_ms, 0) and bad_argument('presence_ms'))
+  or wrong_type({ dead, 'zset', dead_at, 'zset', failed_count, 'hash', workers, 'zset', worker, 'hash' })
+if bad then return bad end
+
+local handout, recovered, buried = nil, {}, {}
+local earlier = earlier_answer()
+if earlier == false then return redis.error_reply(OVERTAKEN) end
+if earlier then
+  handout = same_handout(earlier)
+else
+  redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 10 * presence_ms)
+  recovered, buried = reap_expired(tonumber(reap_limit), 'crashes', tonumber(crash_limit), tonumber(max_attempts))
+  handout = new_handout()
+  keep_answer(handed_out_ids(handout), #handout[6] > 0)
+end
+local watcher = watching()
+if tonumber(presence_ms) > 0 then
+  redis.call('ZADD', workers, now, worker_id)
+  redis.call('HSET', worker, 'beat', now, unpack(ARGV, presence))
+  redis.call('PEXPIRE', worker, presence_ms)
+end
+return { handout, recovered, buried, watcher }

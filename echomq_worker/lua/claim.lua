@@ -1,0 +1,23 @@
+-- Take up to `limit` jobs under a lease, after promoting at most `promote_limit` due ones. A paused
+-- queue hands out nothing. Repeatable: the same call gets the same jobs.
+--
+--! keys root pending active schedule meta bell clock pump log
+--! args caller call_number again call_id lease_ms limit promote_limit worker_id watch_ms log_size
+--! include receipt handout watch
+--
+-- Replies { now, next due, left in pending, paused, set aside, jobs, watching }.
+
+local bad = bad_handout()
+if bad then return bad end
+
+local handout
+local earlier = earlier_answer()
+if earlier == false then return redis.error_reply(OVERTAKEN) end
+if earlier then
+  handout = same_handout(earlier)
+else
+  handout = new_handout()
+  keep_answer(handed_out_ids(handout), #handout[6] > 0)
+end
+handout[7] = watching()
+return handout

@@ -1,0 +1,45 @@
+-- Admit jobs to `pending`. An id that has a row already is a duplicate, and nothing changes for it.
+--
+--! keys root pending bell log
+--! args caller call_number again log_size
+--! rest jobs
+--! include receipt waiting log check
+--
+-- `jobs`: for each its id, payload, number of row fields, and those fields and values.
+-- Replies one character a job: 1 admitted, 0 duplicate.
+
+local earlier = earlier_answer()
+if earlier then return earlier end
+if earlier == false then return redis.error_reply(OVERTAKEN) end
+local wrong = wrong_type({ pending, 'zset', bell, 'list' })
+if wrong then return wrong end
+
+local at = jobs
+while at <= #ARGV do
+  if not job_id(ARGV[at]) then return redis.error_reply('EMQKIND job id must be JOB-namespaced') end
+  if not whole(ARGV[at + 2], 0) then return bad_argument('fields') end
+  at = at + 3 + 2 * ARGV[at + 2]
+end
+
+local verdicts, admitted = {}, 0
+at = jobs
+while at <= #ARGV do
+  local id, payload, fields = ARGV[at], ARGV[at + 1], 2 * ARGV[at + 2]
+  local row = root .. 'job:' .. id
+  if redis.call('EXISTS', row) == 1 then
+    verdicts[#verdicts + 1] = '0'
+  else
+    redis.call('HSET', row, 'state', 'pending', 'attempts', '0', 'payload', payload,
+      unpack(ARGV, at + 3, at + 2 + fields))
+    put_waiting(id)
+    note('enqueued', id, 0)
+    admitted = admitted + 1
+    verdicts[#verdicts + 1] = '1'
+  end
+  at = at + 3 + fields
+end
+
+settle_down()
+local answer = table.concat(verdicts)
+keep_answer(answer, admitted > 0)
+return answer

@@ -1,0 +1,10 @@
+-- Give a leased node number back. Only its own lease is given back. Safe to repeat.
+--
+--! keys nodes
+--! args node lease_end
+--
+-- Replies 1 if it was given back, else 0.
+
+local score = redis.call('ZSCORE', nodes, node)
+if not score or tonumber(score) ~= tonumber(lease_end) then return 0 end
+return redis.call('ZREM', nodes, node)

@@ -1,0 +1,29 @@
+-- Everything about one job. Set membership, not the row's own word, says where it is. Reads only.
+--
+--! keys root pending active schedule dead dead_at
+--! args id
+--
+-- Replies { state, lease end, due, died, row as field and value }; '' stands for none.
+
+local row = redis.pcall('HGETALL', root .. 'job:' .. id)
+if row.err then return { 'unknown', '', '', '', {} } end
+if #row == 0 then return { 'absent', '', '', '', {} } end
+
+local lease = redis.call('ZSCORE', active, id)
+local due = redis.call('ZSCORE', schedule, id)
+local state = 'unknown'
+if redis.call('ZSCORE', pending, id) then
+  state = 'pending'
+elseif lease then
+  state = 'active'
+elseif due then
+  state = 'scheduled'
+elseif redis.call('ZSCORE', dead, id) then
+  state = 'dead'
+elseif redis.call('HGET', root .. 'job:' .. id, 'state') == 'awaiting_children' then
+  state = 'awaiting_children'
+else
+  local group = redis.call('HGET', root .. 'job:' .. id, 'group')
+  if group and redis.call('ZSCORE', root .. 'g:' .. group .. ':pending', id) then state = 'pending' end
+end
+return { state, lease or '', due or '', redis.call('ZSCORE', dead_at, id) or '', row }

@@ -1,0 +1,16 @@
+-- A worker leaves: its presence goes, and so does its hold on the watch; one token wakes another
+-- worker, which takes the watch over. Safe to repeat.
+--
+--! keys workers worker pump bell
+--! args worker_id
+--! include bell
+--
+-- Replies 1.
+
+redis.call('ZREM', workers, worker_id)
+redis.call('DEL', worker)
+if redis.call('GET', pump) == worker_id then
+  redis.call('DEL', pump)
+  if redis.call('ZCARD', workers) > 0 then ring_bell(1) end
+end
+return 1

@@ -1,0 +1,28 @@
+-- Arguments and key types are checked before the first write: Redis does not roll back.
+local function whole(text, low)
+  local number = tonumber(text)
+  if number and number == math.floor(number) and number >= low and number < 9007199254740992 then
+    return number
+  end
+  return nil
+end
+
+local function bad_argument(name)
+  return redis.error_reply('EMQARG ' .. name .. ' is not a whole number in range')
+end
+
+local function wrong_type(wanted)
+  for i = 1, #wanted, 2 do
+    local kind = redis.call('TYPE', wanted[i])['ok']
+    if kind ~= 'none' and kind ~= wanted[i + 1] then
+      return redis.error_reply(
+        'WRONGTYPE ' .. wanted[i] .. ' holds a ' .. kind .. ', expected a ' .. wanted[i + 1]
+      )
+    end
+  end
+  return nil
+end
+
+local function job_id(text)
+  return #text == 14 and string.find(text, '^JOB%w+$') ~= nil
+end

@@ -1,0 +1,54 @@
+-- Pop the oldest pending jobs under a lease. The attempt number goes up and is the wire's token; the
+-- claim id, made by the caller, makes it unforgeable. A caller without one clears the field, so
+-- that its absence counts as a value.
+--! needs root pending active bell
+--! include time quarantine lanes bell log check
+local CLAIM_FIELDS = {
+  'attempts', 'payload', 'name', 'max', 'returned', 'crashes', 'failures', 'unknown', 'keep', 'group',
+}
+
+local function lease_out(id, row, claim)
+  local key = root .. 'job:' .. id
+  row[1] = row[1] + 1
+  if claim == '' then
+    redis.call('HSET', key, 'state', 'active', 'attempts', row[1])
+    redis.call('HDEL', key, 'claim')
+  else
+    redis.call('HSET', key, 'state', 'active', 'attempts', row[1], 'claim', claim)
+  end
+  if row[10] then redis.call('HINCRBY', lane_actives, row[10], 1) end
+  note('claimed', id, row[1])
+  table.insert(row, 1, id)
+  return row
+end
+
+-- Returns the jobs, each as its id and then CLAIM_FIELDS.
+local function claim_pending(limit, lease_ms, claim)
+  local jobs = {}
+  if limit == 0 then return jobs end
+  local popped = redis.call('ZPOPMIN', pending, limit)
+  local leases = {}
+  for i = 1, #popped, 2 do
+    local id = popped[i]
+    local row = redis.pcall('HMGET', root .. 'job:' .. id, unpack(CLAIM_FIELDS))
+    local fault = row_fault(row) or (not job_id(id) and 'the id is not a branded job id')
+    if fault then
+      set_aside(id, fault)
+    else
+      jobs[#jobs + 1] = lease_out(id, row, claim)
+      leases[#leases + 1] = now + lease_ms
+      leases[#leases + 1] = id
+    end
+  end
+  if #leases > 0 then redis.call('ZADD', active, unpack(leases)) end
+  return jobs
+end
+
+-- A claim that leaves work behind rings once more (a chain); one that finds nothing silences the bell.
+local function pass_on(left)
+  if left > 0 then
+    ring_bell(1)
+  else
+    redis.call('DEL', bell)
+  end
+end

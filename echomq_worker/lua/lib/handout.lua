@@ -1,0 +1,41 @@
+-- What claim, settle and beat have in common: promote a bounded slice, claim, and answer a repeat.
+--! needs root pending meta call_id lease_ms limit promote_limit
+--! include promote claim schedule
+local function new_handout()
+  promote_due(tonumber(promote_limit))
+  local wanted = tonumber(limit)
+  local paused = redis.call('HEXISTS', meta, 'paused')
+  local jobs = {}
+  if wanted > 0 and paused == 0 then jobs = claim_pending(wanted, tonumber(lease_ms), call_id) end
+  local left = redis.call('ZCARD', pending)
+  if wanted > 0 and paused == 0 then pass_on(left) end
+  return { now, next_due(), left, paused, set_aside_count, jobs }
+end
+
+-- The jobs of an earlier call that are still held under its claim id.
+local function same_handout(ids)
+  local jobs = {}
+  for id in string.gmatch(ids, '%S+') do
+    local key = root .. 'job:' .. id
+    local row = redis.call('HMGET', key, unpack(CLAIM_FIELDS))
+    if row[1] and redis.call('HGET', key, 'claim') == call_id and redis.call('ZSCORE', active, id) then
+      table.insert(row, 1, id)
+      jobs[#jobs + 1] = row
+    end
+  end
+  return { now, next_due(), redis.call('ZCARD', pending), redis.call('HEXISTS', meta, 'paused'), 0, jobs }
+end
+
+local function handed_out_ids(handout)
+  local ids = {}
+  for i, job in ipairs(handout[6]) do ids[i] = job[1] end
+  return table.concat(ids, ' ')
+end
+
+local function bad_handout()
+  return (not whole(lease_ms, 1) and bad_argument('lease_ms'))
+    or (not whole(limit, 0) and bad_argument('limit'))
+    or (not whole(promote_limit, 0) and bad_argument('promote_limit'))
+    or wrong_type({ pending, 'zset', active, 'zset', schedule, 'zset', meta, 'hash', bell, 'list', clock, 'list' })
+    or nil
+end

@@ -1,0 +1,32 @@
+-- Set a malformed member or row aside, with a reason and a bounded copy; its neighbours go on.
+-- A row that is there is kept for a week, so that nothing is lost before somebody has looked.
+--! needs root
+local QUARANTINE_CAP = 1000
+local KEPT_MS = 604800000
+local set_aside_count = 0
+
+local function set_aside(id, reason)
+  local row = root .. 'job:' .. id
+  local copy = redis.pcall('HMGET', row, 'state', 'attempts', 'payload', 'name')
+  local entry = { 'id', string.sub(id, 1, 200), 'reason', reason }
+  if not copy.err then
+    for i, field in ipairs({ 'state', 'attempts', 'payload', 'name' }) do
+      if copy[i] then
+        entry[#entry + 1] = field
+        entry[#entry + 1] = string.sub(copy[i], 1, 4096)
+      end
+    end
+  end
+  redis.call('XADD', root .. 'quarantine', 'MAXLEN', '~', QUARANTINE_CAP, '*', unpack(entry))
+  if not copy.err then redis.call('PEXPIRE', row, KEPT_MS) end
+  set_aside_count = set_aside_count + 1
+end
+
+-- Returns nil if a row read by HMGET (attempts first, then payload) can be worked with.
+local function row_fault(row)
+  if row.err then return 'the row is not a hash' end
+  if not row[1] and not row[2] then return 'there is no row' end
+  if not row[1] or not string.find(row[1], '^%d+$') then return 'attempts is not a number' end
+  if not row[2] then return 'there is no payload' end
+  return nil
+end

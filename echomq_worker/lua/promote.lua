@@ -1,0 +1,14 @@
+-- Move at most `limit` due jobs to where they may be claimed, and renew the watcher. Safe to repeat.
+--
+--! keys root pending schedule bell clock pump log
+--! args limit worker_id watch_ms log_size
+--! include promote schedule watch check
+--
+-- Replies { moved, next due, now, watching }.
+
+if not whole(limit, 1) then return bad_argument('limit') end
+local wrong = wrong_type({ pending, 'zset', schedule, 'zset', bell, 'list' })
+if wrong then return wrong end
+
+local moved = promote_due(tonumber(limit))
+return { moved, next_due(), now, watching() }

@@ -1,0 +1,11 @@
+-- Hand out the jobs of a queue again, and wake workers for what has gathered. Safe to repeat.
+--
+--! keys pending meta bell
+--! args
+--! include bell
+--
+-- Replies 1.
+
+redis.call('HDEL', meta, 'paused', 'paused_at', 'paused_reason', 'paused_by')
+ring_bell(redis.call('ZCARD', pending))
+return 1

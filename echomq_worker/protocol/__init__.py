@@ -1,0 +1,1 @@
+"""How the queue is spelled in Redis: keys, scripts, rows."""

@@ -1,0 +1,125 @@
+"""How jobs and outcomes are spelled as operands of scripts, and replies read back as values."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from echomq_worker.domain.job import After, At, Claimed, Held, JobId, NewJob
+from echomq_worker.domain.outcome import (
+    Buried,
+    Completed,
+    HandedBack,
+    Outcome,
+    Retried,
+    Snoozed,
+    Verdict,
+)
+from echomq_worker.protocol.scripts import Operand
+
+_VERDICTS = {"0": Verdict.GONE, "1": Verdict.OK, "2": Verdict.ALREADY, "3": Verdict.STALE}
+
+
+def new_job_operands(job: NewJob) -> list[Operand]:
+    """Spell one job for `enqueue.lua`, or for `schedule.lua` if it has a due time."""
+    operands: list[Operand] = [job.id, job.payload]
+    match job.due:
+        case After(delay_ms):
+            operands += ["in", delay_ms]
+        case At(unix_ms):
+            operands += ["at", unix_ms]
+        case None:
+            pass
+    fields = _extra_fields(job)
+    return [*operands, len(fields) // 2, *fields]
+
+
+def outcome_operands(held: Held, outcome: Outcome) -> tuple[Operand, ...]:
+    """Spell one settlement for `settle.lua`: kind, id, token, claim id, ms, text, history."""
+    who = (held.id, held.token, held.claim)
+    match outcome:
+        case Completed(result, keep_ms):
+            return ("C", *who, keep_ms, result or b"", b"")
+        case Retried(delay_ms, error, failures, counted):
+            return ("R" if counted else "r", *who, delay_ms, error, failures)
+        case Buried(error, failures):
+            return ("B", *who, 0, error, failures)
+        case Snoozed(delay_ms, unknown):
+            return ("U" if unknown else "S", *who, delay_ms, b"", b"")
+        case HandedBack():
+            return ("H", *who, 0, b"", b"")
+
+
+def held_operands(held: Iterable[Held]) -> list[Operand]:
+    """Spell held jobs for `extend.lua`: id, token and claim id of each."""
+    operands: list[Operand] = []
+    for job in held:
+        operands += (job.id, job.token, job.claim)
+    return operands
+
+
+def read_verdicts(reply: bytes) -> list[Verdict]:
+    """Read the verdicts of `settle.lua` or `extend.lua`, one character each."""
+    return [_VERDICTS[character] for character in reply.decode()]
+
+
+def read_handout(
+    reply: Sequence[Any], queue: str, claim: str, *, watching: bool = False
+) -> Claimed:
+    """Read what `claim.lua`, `settle.lua` and `beat.lua` say about a claim."""
+    now_ms, next_due, left, paused, set_aside, rows = reply[:6]
+    return Claimed(
+        now_ms=now_ms,
+        next_due_ms=read_ms(next_due),
+        left=left,
+        jobs=[_held(queue, claim, row) for row in rows],
+        paused=paused == 1,
+        set_aside=set_aside,
+        watching=watching,
+    )
+
+
+def read_ms(text: bytes) -> int | None:
+    """Read a score in ms; an empty text is none, and a part of a ms counts as a whole one."""
+    if not text:
+        return None
+    score = float(text)
+    if score != score or score in {float("inf"), float("-inf")}:
+        return None
+    return -int(-score // 1)
+
+
+def _extra_fields(job: NewJob) -> list[Operand]:
+    fields: list[Operand] = []
+    if job.name is not None:
+        fields += ["name", job.name]
+    if job.max_attempts is not None:
+        fields += ["max", job.max_attempts]
+    if job.keep_result_ms is not None:
+        fields += ["keep", job.keep_result_ms]
+    return fields
+
+
+def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
+    id_, token, payload, name, most, returned, crashes, failures, unknown, keep, group = row
+    return Held(
+        queue=queue,
+        id=JobId(id_.decode()),
+        payload=payload,
+        token=int(token),
+        claim=claim,
+        name=_text(name),
+        max_attempts=_number(most),
+        returned=_number(returned) or 0,
+        crashes=_number(crashes) or 0,
+        failures=failures,
+        unknown_since_ms=_number(unknown),
+        keep_result_ms=_number(keep),
+        group=_text(group),
+    )
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+def _number(value: bytes | None) -> int | None:
+    return int(value) if value is not None and value.isdigit() else None

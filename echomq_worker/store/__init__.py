@@ -1,0 +1,35 @@
+"""The only package that imports redis: runs scripts, gives back values or our errors."""
+
+from echomq_worker.store.line import Beat, Line, Presence, Reaped, Settled
+from echomq_worker.store.options import ServerOptions
+from echomq_worker.store.queue import QueueStore
+from echomq_worker.store.server import Server
+from echomq_worker.store.views import (
+    Counts,
+    JobView,
+    KeptResult,
+    Places,
+    Promoted,
+    Removed,
+    Requeued,
+    ServerInfo,
+)
+
+__all__ = [
+    "Beat",
+    "Counts",
+    "JobView",
+    "KeptResult",
+    "Line",
+    "Places",
+    "Presence",
+    "Promoted",
+    "QueueStore",
+    "Reaped",
+    "Removed",
+    "Requeued",
+    "Server",
+    "ServerInfo",
+    "ServerOptions",
+    "Settled",
+]

@@ -1,0 +1,102 @@
+"""Reads: counts, single jobs, the dead, kept results. Nothing here changes anything."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from echomq_worker.domain.job import JobId, State
+from echomq_worker.protocol.keyspace import Keyspace
+from echomq_worker.protocol.rows import read_ms
+from echomq_worker.protocol.scripts import Operand, script
+from echomq_worker.store.translate import translated_errors
+from echomq_worker.store.views import Counts, JobView, KeptResult
+from echomq_worker.store.wire import Wire, ask_again, run_script
+
+
+class Inspector:
+    """Answers questions about one queue."""
+
+    def __init__(self, queue: str, keys: Keyspace, wire: Wire) -> None:
+        self._queue = queue
+        self._keys = keys
+        self._wire = wire
+
+    async def counts(self) -> Counts:
+        """Count the jobs in each place."""
+        found = script("counts")
+        bound = found.bind({key: getattr(self._keys, key) for key in found.keys})
+        reply = await ask_again(lambda: run_script(self._wire, bound, {}))
+        pending, active, scheduled, dead, completed, failed, paused, workers = reply
+        return Counts(
+            pending, active, scheduled, dead, completed, failed, paused=paused == 1, workers=workers
+        )
+
+    async def job(self, job_id: JobId) -> JobView | None:
+        """Return everything about one job; None if there is none."""
+        self._keys.job(job_id)
+        found = script("inspect")
+        bound = found.bind({key: getattr(self._keys, key) for key in found.keys})
+        reply = await ask_again(lambda: run_script(self._wire, bound, {"id": job_id}))
+        return self._view(job_id, reply)
+
+    async def dead(self, limit: int, offset: int) -> list[JobView]:
+        """Return dead jobs, the newest minted first."""
+        ids = await self._range(self._keys.dead, "+", "-", "BYLEX", "REV", "LIMIT", offset, limit)
+        views = [await self.job(job_id) for job_id in ids]
+        return [view for view in views if view is not None]
+
+    async def pending_ids(self, limit: int, *, newest_first: bool) -> list[JobId]:
+        """Return ids that wait in `pending`, in mint order or reversed."""
+        order: tuple[Operand, ...] = (
+            ("+", "-", "BYLEX", "REV") if newest_first else ("-", "+", "BYLEX")
+        )
+        return await self._range(self._keys.pending, *order, "LIMIT", 0, limit)
+
+    async def result(self, job_id: JobId) -> KeptResult | None:
+        """Return the kept result of a completed job; None if none is kept."""
+        fields = await self._ask("HMGET", self._keys.done(job_id), "outcome", "result", "finished")
+        if fields[0] is None:
+            return None
+        return KeptResult(fields[0].decode(), fields[1] or b"", int(fields[2] or 0))
+
+    async def _range(self, key: str, *order: Operand) -> list[JobId]:
+        members: Sequence[bytes] = await self._ask("ZRANGE", key, *order)
+        return [JobId(member.decode("utf-8", "replace")) for member in members]
+
+    async def _ask(self, *command: Operand) -> Any:
+        async def once() -> Any:
+            with translated_errors():
+                return await self._wire.command(*command)
+
+        return await ask_again(once)
+
+    def _view(self, job_id: JobId, reply: Sequence[Any]) -> JobView | None:
+        state_text, lease, due, died, flat = reply
+        state = State(state_text.decode())
+        if state is State.ABSENT:
+            return None
+        fields = {flat[i].decode("utf-8", "replace"): flat[i + 1] for i in range(0, len(flat), 2)}
+        return JobView(
+            queue=self._queue,
+            id=job_id,
+            state=state,
+            payload=fields.get("payload", b""),
+            name=_text(fields.get("name")),
+            token=_number(fields.get("attempts")) or 0,
+            returned=_number(fields.get("returned")) or 0,
+            max_attempts=_number(fields.get("max")),
+            last_error=_text(fields.get("last_error")),
+            failures=fields.get("failures"),
+            due_ms=read_ms(due),
+            lease_ms=read_ms(lease),
+            died_ms=read_ms(died),
+            group=_text(fields.get("group")),
+            fields=fields,
+        )
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+def _number(value: bytes | None) -> int | None:
+    return int(value) if value is not None and value.isdigit() else None

@@ -1,0 +1,234 @@
+"""One queue on the server: everything a producer, a worker or an operator does to it."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from redis.asyncio import Redis
+
+from echomq_worker.domain.job import Admission, Held, JobId, NewJob
+from echomq_worker.domain.outcome import Verdict
+from echomq_worker.protocol.keyspace import Keyspace
+from echomq_worker.protocol.rows import held_operands, read_ms, read_verdicts
+from echomq_worker.protocol.scripts import BoundScript, Operand, script
+from echomq_worker.store.calls import Caller
+from echomq_worker.store.extension import ExtensionCheck
+from echomq_worker.store.inspect import Inspector
+from echomq_worker.store.line import Line, LineScripts, Reaped, Trouble
+from echomq_worker.store.options import ServerOptions
+from echomq_worker.store.producer import Producer
+from echomq_worker.store.translate import translated_errors
+from echomq_worker.store.views import (
+    Counts,
+    JobView,
+    KeptResult,
+    Places,
+    Promoted,
+    Removed,
+    Requeued,
+)
+from echomq_worker.store.wire import PooledWire, PrivateWire, ask_again, run_script
+
+_REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)
+_REQUEUED = {"0": Requeued.GONE, "1": Requeued.OK, "3": Requeued.NOT_DEAD}
+HINT_EXTRA_MS = 2_000
+"""How much longer than its own time a blocking read may take before the link counts as dead."""
+
+
+class QueueStore:
+    """The operations on one queue. Made by `Server.queue`.
+
+    Every method raises `ServerError` (or one of its kinds) if the server refuses or does not answer.
+    """
+
+    def __init__(
+        self, name: str, client: Redis, options: ServerOptions, epoch: Callable[[], int]
+    ) -> None:
+        self.name = name
+        self.keys = Keyspace(name)
+        self._client = client
+        self._options = options
+        self._wire = PooledWire(client)
+        self._extension = ExtensionCheck(self._wire, self.keys, options.extension, epoch)
+        self._inspector = Inspector(name, self.keys, self._wire)
+        self._producer = self._new_producer(Caller())
+        self._hint_wire: PrivateWire | None = None
+
+    async def enqueue(self, jobs: Sequence[NewJob]) -> list[Admission]:
+        """Admit jobs, due at once or later; return what became of each, in order.
+
+        What several tasks enqueue at the same time goes in one round trip per thousand. A call that
+        was not answered is asked again under its number, so that nothing goes in twice.
+
+        Raises:
+            UnavailableError: no answer for `give_up_ms`; asking again with the same ids is safe.
+            OutOfMemoryError: the server is full; nothing was changed.
+        """
+        return await self._producer.enqueue(jobs)
+
+    def line(
+        self,
+        *,
+        trouble: Trouble,
+        worker_id: str = "",
+        watch_ms: int = 0,
+        caller: Caller | None = None,
+    ) -> Line:
+        """Open a line: the claims, settlements and beats of one worker.
+
+        Args:
+            trouble: awaited between two tries of an unanswered call.
+            worker_id: who may become the watcher of this queue.
+            watch_ms: how long the watch is held without a sign of life; 0 never takes it.
+            caller: numbers the calls; a new one by default.
+        """
+        scripts = LineScripts(self._bind("claim"), self._bind("settle"), self._bind_beat(worker_id))
+        return Line(
+            queue=self.name,
+            wire=PrivateWire(self._client),
+            scripts=scripts,
+            trouble=trouble,
+            prepare=self._extension.verify,
+            worker_id=worker_id,
+            watch_ms=watch_ms,
+            log_size=self._options.log_size,
+            keep_results=self._options.keep_results,
+            caller=caller or Caller(),
+        )
+
+    async def promote(self, limit: int, *, worker_id: str = "", watch_ms: int = 0) -> Promoted:
+        """Move at most `limit` due jobs to where they may be claimed; renew the watch if asked."""
+        args = {"limit": limit, "worker_id": worker_id, "watch_ms": watch_ms}
+        moved, next_due, now_ms, watching = await self._change("promote", self._logged(args))
+        return Promoted(moved, read_ms(next_due), now_ms, watching == 1)
+
+    async def reap(self, limit: int, *, crash_limit: int = 0, max_attempts: int = 0) -> Reaped:
+        """Take back at most `limit` jobs whose lease has run out; bury those over a limit."""
+        return await self._reap(limit, "crashes", crash_limit, max_attempts, "")
+
+    async def sweep_stalled(self, limit: int, max_stalled: int) -> Reaped:
+        """Do the same by the base wire's rule: bury at the `max_stalled`-th lost lease."""
+        return await self._reap(limit, "stalled", max_stalled, 0, "stalled")
+
+    async def extend(self, held: Sequence[Held], lease_ms: int) -> list[Verdict]:
+        """Push the leases of held jobs back to `lease_ms` from now."""
+        args: dict[str, Operand] = {"lease_ms": lease_ms}
+        return read_verdicts(await self._change("extend", args, held_operands(held)))
+
+    async def pause(self, *, reason: str = "", by: str = "") -> None:
+        """Stop handing out jobs; running ones go on."""
+        await self._change("pause", {"reason": reason[:500], "by": by[:200]})
+
+    async def resume(self) -> None:
+        """Hand out jobs again, and wake workers for what has gathered."""
+        await self._change("resume", {})
+
+    async def requeue(self, ids: Sequence[JobId]) -> list[Requeued]:
+        """Bring dead jobs back with all their attempts before them again (at most 1,000)."""
+        reply = await self._change("requeue", self._logged({}), list(ids))
+        return [_REQUEUED[character] for character in reply.decode()]
+
+    async def remove(self, job_id: JobId, places: Places, *, dedup_id: str = "") -> Removed:
+        """Remove a job for good from one of `places`; a job that is held is not removed."""
+        args = {"id": job_id, "dedup": dedup_id, "places": places.value}
+        return _REMOVED[await self._change("remove", self._logged(args))]
+
+    async def counts(self) -> Counts:
+        """Count the jobs in each place."""
+        return await self._inspector.counts()
+
+    async def inspect(self, job_id: JobId) -> JobView | None:
+        """Return everything about one job; None if there is none."""
+        return await self._inspector.job(job_id)
+
+    async def result(self, job_id: JobId) -> KeptResult | None:
+        """Return the kept result of a completed job; None if none is kept (any more)."""
+        return await self._inspector.result(job_id)
+
+    async def dead(self, limit: int, *, offset: int = 0) -> list[JobView]:
+        """Return dead jobs, the newest minted first."""
+        return await self._inspector.dead(limit, offset)
+
+    async def pending_ids(self, limit: int, *, newest_first: bool = False) -> list[JobId]:
+        """Return ids that wait in `pending`, in mint order or reversed."""
+        return await self._inspector.pending_ids(limit, newest_first=newest_first)
+
+    async def wait_hint(self, *, bell: bool, clock: bool, timeout_ms: int) -> bool:
+        """Sleep on the server until told of work (`bell`) or of a nearer due time (`clock`).
+
+        Only a hint is taken, never a job, so that a lost reply loses nothing. One wait at a time.
+
+        Returns:
+            True if told, False when `timeout_ms` has passed.
+        """
+        keys = [key for key, wanted in ((self.keys.bell, bell), (self.keys.clock, clock)) if wanted]
+        if self._hint_wire is None:
+            self._hint_wire = PrivateWire(self._client, extra_ms=timeout_ms + HINT_EXTRA_MS)
+        with translated_errors():
+            reply = await self._hint_wire.command("BLPOP", *keys, f"{timeout_ms / 1000:.3f}")
+        return reply is not None
+
+    async def leave(self, worker_id: str) -> None:
+        """Say that a worker has gone: its presence and its hold on the watch end."""
+        bound = script("leave").bind(
+            {
+                "workers": self.keys.workers,
+                "worker": self.keys.worker(worker_id),
+                "pump": self.keys.pump,
+                "bell": self.keys.bell,
+            }
+        )
+        await run_script(self._wire, bound, {"worker_id": worker_id})
+
+    async def aclose(self) -> None:
+        """Close the connection that waits for hints."""
+        if self._hint_wire is not None:
+            await self._hint_wire.aclose()
+
+    def use_caller(self, caller: Caller) -> None:
+        """Enqueue as this caller from now on (the base wire has callers without a name)."""
+        self._producer = self._new_producer(caller)
+
+    def _new_producer(self, caller: Caller) -> Producer:
+        return Producer(
+            wire=self._wire,
+            enqueue_script=self._bind("enqueue"),
+            schedule_script=self._bind("schedule"),
+            prepare=self._extension.verify,
+            give_up_ms=self._options.give_up_ms,
+            log_size=self._options.log_size,
+            caller=caller,
+        )
+
+    async def _reap(
+        self, limit: int, counter: str, bury_at: int, max_attempts: int, reason: str
+    ) -> Reaped:
+        args: dict[str, Operand] = {
+            "limit": limit,
+            "counter": counter,
+            "bury_at": bury_at,
+            "max_attempts": max_attempts,
+            "reason": reason,
+        }
+        recovered, buried = await self._change("reap", self._logged(args))
+        return Reaped(
+            tuple(JobId(text.decode()) for text in recovered),
+            tuple(JobId(text.decode()) for text in buried),
+        )
+
+    def _bind(self, name: str) -> BoundScript:
+        found = script(name)
+        return found.bind({key: getattr(self.keys, key) for key in found.keys})
+
+    def _bind_beat(self, worker_id: str) -> BoundScript:
+        found = script("beat")
+        keys = {key: getattr(self.keys, key) for key in found.keys if key != "worker"}
+        return found.bind(keys | {"worker": self.keys.worker(worker_id or "-")})
+
+    async def _change(
+        self, name: str, args: dict[str, Operand], rest: Sequence[Operand] = ()
+    ) -> Awaitable[Any] | Any:
+        bound = self._bind(name)
+        return await ask_again(lambda: run_script(self._wire, bound, args, rest))
+
+    def _logged(self, args: dict[str, Operand]) -> dict[str, Operand]:
+        return {**args, "log_size": self._options.log_size}

@@ -1,0 +1,131 @@
+"""The server: connections, the version fence, and the queues on it."""
+
+import time
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from redis.asyncio.connection import AbstractConnection
+
+from echomq_worker.errors import ServerError
+from echomq_worker.store.connect import command_client, pass_the_fence
+from echomq_worker.store.nodes import NodeLease
+from echomq_worker.store.options import ServerOptions
+from echomq_worker.store.queue import QueueStore
+from echomq_worker.store.translate import translated_errors
+from echomq_worker.store.views import ServerInfo
+from echomq_worker.store.wire import PooledWire
+
+
+class Server:
+    """One Redis or Valkey server. Making one does no I/O; the first command connects.
+
+    Example:
+        async with Server(ServerOptions(url="redis://localhost:6379/0")) as server:
+            await server.queue("mail").counts()
+    """
+
+    def __init__(self, options: ServerOptions) -> None:
+        self.options = options
+        self._epoch = 0
+        self._client = command_client(options, self._on_connect)
+        self._wire = PooledWire(self._client)
+        self._queues: dict[str, QueueStore] = {}
+
+    async def open(self) -> None:
+        """Connect once and pass the version fence.
+
+        Raises:
+            UnavailableError: the server cannot be reached.
+            AccessError: it refuses the user or password.
+            WireVersionError: it holds another wire version; nothing was written.
+        """
+        await self._command("PING")
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for queue in self._queues.values():
+            await queue.aclose()
+        await self._client.aclose(close_connection_pool=True)
+
+    def queue(self, name: str) -> QueueStore:
+        """Return the queue of that name. Raises `InvalidQueueError` for a bad name."""
+        if name not in self._queues:
+            self._queues[name] = QueueStore(name, self._client, self.options, lambda: self._epoch)
+        return self._queues[name]
+
+    def node_lease(self) -> NodeLease:
+        """Return a lease on a node number, not taken yet."""
+        return NodeLease(self._wire)
+
+    async def describe(self) -> ServerInfo:
+        """Ask the server what it is, and how its clock differs from ours."""
+        info = _info(await self._command("INFO", "server"))
+        before = time.time()
+        seconds, micros = await self._command("TIME")
+        after = time.time()
+        offset = int(seconds) + int(micros) / 1_000_000 - (before + after) / 2
+        return ServerInfo(
+            name="valkey" if "valkey_version" in info else "redis",
+            version=info.get("valkey_version") or info.get("redis_version", "unknown"),
+            location=location(self.options.url),
+            memory_policy=await self._memory_policy(),
+            clock_offset_ms=round(offset * 1000),
+        )
+
+    async def queue_names(self) -> list[str]:
+        """Find the queues on this server by scanning its keys (slow on a big server)."""
+        names: set[str] = set()
+        cursor: Any = 0
+        while True:
+            cursor, keys = await self._command("SCAN", cursor, "MATCH", "emq:{*}:*", "COUNT", 500)
+            names.update(key.decode("utf-8", "replace")[5:].split("}", 1)[0] for key in keys)
+            if int(cursor) == 0:
+                return sorted(names)
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.aclose()
+
+    async def _on_connect(self, connection: AbstractConnection) -> None:
+        await connection.on_connect()
+        await pass_the_fence(connection, self.options.wire_version)
+        self._epoch += 1
+
+    async def _memory_policy(self) -> str | None:
+        try:
+            reply = await self._command("CONFIG", "GET", "maxmemory-policy")
+        except ServerError:
+            return None
+        flat = (
+            [part for pair in reply.items() for part in pair] if isinstance(reply, dict) else reply
+        )
+        return _decode(flat[1]) if len(flat) > 1 else None
+
+    async def _command(self, *parts: str | int) -> Any:
+        with translated_errors():
+            return await self._wire.command(*parts)
+
+
+def location(url: str) -> str:
+    """Return where a URL points, without user, password and query."""
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        return f"unix://{parts.path}"
+    host = parts.hostname or "localhost"
+    host = f"[{host}]" if ":" in host else host
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{host}{port}{parts.path}"
+
+
+def _info(reply: Any) -> dict[str, str]:
+    if isinstance(reply, dict):
+        return {str(name): str(value) for name, value in reply.items()}
+    lines = _decode(reply).splitlines()
+    return dict(line.split(":", 1) for line in lines if ":" in line and not line.startswith("#"))
+
+
+def _decode(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

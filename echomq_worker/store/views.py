@@ -1,0 +1,120 @@
+"""What the store tells about queues and jobs: plain values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from echomq_worker.domain.job import JobId, State
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many jobs of a queue are where."""
+
+    pending: int
+    active: int
+    scheduled: int
+    dead: int
+    completed: int
+    """How many have ever completed."""
+    failed: int
+    """How many have ever died."""
+    paused: bool
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """What one promotion did, by the server's clock."""
+
+    moved: int
+    next_due_ms: int | None
+    now_ms: int
+    watching: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """One job as it stands in the queue."""
+
+    queue: str
+    id: JobId
+    state: State
+    payload: bytes = b""
+    name: str | None = None
+    token: int = 0
+    returned: int = 0
+    max_attempts: int | None = None
+    last_error: str | None = None
+    failures: bytes | None = None
+    """The history of failed attempts: a JSON list, newest last."""
+    due_ms: int | None = None
+    """When it may run, if it is scheduled (Unix ms)."""
+    lease_ms: int | None = None
+    """When its lease ends, if it is active (Unix ms)."""
+    died_ms: int | None = None
+    """When it died (Unix ms); None when another runtime's worker buried it."""
+    group: str | None = None
+    fields: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """The whole row."""
+
+    @property
+    def attempts(self) -> int:
+        """How many attempts have been counted."""
+        return max(0, self.token - self.returned)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """The result of a finished job, kept for a while."""
+
+    outcome: str
+    result: bytes
+    finished_ms: int
+
+
+class Requeued(StrEnum):
+    """What became of a request to bring a dead job back."""
+
+    OK = "ok"
+    GONE = "gone"
+    NOT_DEAD = "not_dead"
+
+
+class Removed(StrEnum):
+    """What became of a request to remove a job."""
+
+    OK = "ok"
+    GONE = "gone"
+    ELSEWHERE = "elsewhere"
+    """It exists, but not in one of the places named."""
+    ACTIVE = "active"
+    LOCKED = "locked"
+
+
+class Places(StrEnum):
+    """From where a job may be removed."""
+
+    WAITING = "waiting"
+    DEAD = "dead"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What the server says about itself."""
+
+    name: str
+    """`valkey` or `redis`."""
+    version: str
+    location: str
+    """Where it is, without secrets."""
+    memory_policy: str | None
+    """`maxmemory-policy`; None when the server does not tell."""
+    clock_offset_ms: int
+    """Server clock minus ours."""
+
+    @property
+    def evicts(self) -> bool:
+        """True if the server may drop keys when memory is short."""
+        return self.memory_policy not in {None, "noeviction"}

@@ -1,0 +1,103 @@
+"""Sends commands: over a pool, or over one private connection for callers with one call in flight."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from redis.asyncio import Redis
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import ConnectionError as ClosedError
+from redis.exceptions import NoScriptError, ResponseError
+
+from echomq_worker.errors import UnavailableError
+from echomq_worker.protocol.scripts import BoundScript, Operand
+from echomq_worker.store.translate import translated_errors
+
+
+class Wire(Protocol):
+    """All that is asked of a client, so that a test can wrap it in a few lines."""
+
+    async def command(self, *parts: Operand) -> Any:
+        """Send one command and return its reply."""
+        ...
+
+
+class PooledWire:
+    """Takes a connection from the pool for each command."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def command(self, *parts: Operand) -> Any:
+        """Send one command and return its reply."""
+        return await self._client.execute_command(*parts)
+
+
+class PrivateWire:
+    """Keeps one connection for itself. Cut off midway, it starts afresh, lest replies be mixed up."""
+
+    def __init__(self, client: Redis, extra_ms: int = 0) -> None:
+        self._pool = client.connection_pool
+        self._extra_s = extra_ms / 1000
+        self._connection: AbstractConnection | None = None
+
+    async def command(self, *parts: Operand) -> Any:
+        """Send one command and return its reply."""
+        connection = await self._connected()
+        try:
+            await connection.send_command(*parts, check_health=False)
+            return await connection.read_response(timeout=self._patience(connection))
+        except ResponseError as error:
+            if isinstance(error, ClosedError):
+                await self.aclose()
+            raise
+        except BaseException:
+            await self.aclose()
+            raise
+
+    async def aclose(self) -> None:
+        """Drop the connection; the next command makes another."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.disconnect(nowait=True)
+
+    async def _connected(self) -> AbstractConnection:
+        if self._connection is None:
+            self._connection = self._pool.make_connection()
+        if not self._connection.is_connected:
+            await self._connection.connect()
+        return self._connection
+
+    def _patience(self, connection: AbstractConnection) -> float | None:
+        base = connection.socket_timeout
+        return None if base is None else base + self._extra_s
+
+
+async def run_script(
+    wire: Wire, script: BoundScript, args: dict[str, Operand], rest: Sequence[Operand] = ()
+) -> Any:
+    """Run a script by its hash; send the whole source if the server does not know it.
+
+    Raises:
+        ServerError: or one of its kinds; `UnavailableError` means that the outcome is unknown.
+        TypeError: if the operands are not those of the script's header.
+    """
+    operands = script.operands(args, rest)
+    with translated_errors():
+        try:
+            return await wire.command("EVALSHA", script.script.sha, *operands)
+        except NoScriptError:
+            return await wire.command("EVAL", script.script.source, *operands)
+
+
+async def ask_again(ask: Any, *, tries: int = 3, wait_s: float = 0.05) -> Any:
+    """Ask what is safe to repeat, up to `tries` times while the server is unavailable."""
+    for attempt in range(1, tries + 1):
+        try:
+            return await ask()
+        except UnavailableError:
+            if attempt == tries:
+                raise
+            await asyncio.sleep(wait_s * attempt)
+    msg = "tries must be at least 1"
+    raise ValueError(msg)
