@@ -1,5 +1,6 @@
 """How jobs and outcomes are spelled as operands of scripts, and replies read back as values."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -82,7 +83,7 @@ def read_ms(text: bytes) -> int | None:
     if not text:
         return None
     score = float(text)
-    if score != score or score in {float("inf"), float("-inf")}:
+    if not math.isfinite(score):
         return None
     return -int(-score // 1)
 

@@ -2,7 +2,7 @@
 
 A script starts with what it does, then says `--! keys …`, `--! args …`, `--! rest …` (a tail of any
 length, whose first index gets that name) and `--! include …` for snippets of `lua/lib/`. A snippet
-says `--! needs …` for the operands it uses, so that a script that forgets one is refused when loaded.
+says `--! needs …` for the operands it uses, so that a script that forgets one does not load.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Makes connections: time-outs set by us, silent retries off, the version fence on each connect."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
@@ -78,6 +78,6 @@ def wire_version_error(found: str, own: str) -> WireVersionError:
     return WireVersionError(msg, found=found, own=own)
 
 
-async def _ask(connection: AbstractConnection, *command: str) -> Any:
+async def _ask(connection: AbstractConnection, *command: str) -> bytes | str | None:
     await connection.send_command(*command)
-    return await connection.read_response()
+    return cast("bytes | str | None", await connection.read_response())

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -48,6 +48,6 @@ class BlockingExtender:
 
     def _send(self, sha: str, source: str, operands: list[Any]) -> bytes:
         try:
-            return self._client.execute_command("EVALSHA", sha, *operands)
+            return cast("bytes", self._client.execute_command("EVALSHA", sha, *operands))
         except NoScriptError:
-            return self._client.execute_command("EVAL", source, *operands)
+            return cast("bytes", self._client.execute_command("EVAL", source, *operands))

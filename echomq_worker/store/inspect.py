@@ -1,7 +1,6 @@
 """Reads: counts, single jobs, the dead, kept results. Nothing here changes anything."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from echomq_worker.domain.job import JobId, State
 from echomq_worker.protocol.keyspace import Keyspace
@@ -9,7 +8,7 @@ from echomq_worker.protocol.rows import read_ms
 from echomq_worker.protocol.scripts import Operand, script
 from echomq_worker.store.translate import translated_errors
 from echomq_worker.store.views import Counts, JobView, KeptResult
-from echomq_worker.store.wire import Wire, ask_again, run_script
+from echomq_worker.store.wire import Reply, Wire, ask_again, run_script
 
 
 class Inspector:
@@ -62,14 +61,14 @@ class Inspector:
         members: Sequence[bytes] = await self._ask("ZRANGE", key, *order)
         return [JobId(member.decode("utf-8", "replace")) for member in members]
 
-    async def _ask(self, *command: Operand) -> Any:
-        async def once() -> Any:
+    async def _ask(self, *command: Operand) -> Reply:
+        async def once() -> Reply:
             with translated_errors():
                 return await self._wire.command(*command)
 
         return await ask_again(once)
 
-    def _view(self, job_id: JobId, reply: Sequence[Any]) -> JobView | None:
+    def _view(self, job_id: JobId, reply: Sequence[Reply]) -> JobView | None:
         state_text, lease, due, died, flat = reply
         state = State(state_text.decode())
         if state is State.ABSENT:

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from echomq_worker.domain.job import Claimed, Held, JobId
 from echomq_worker.domain.outcome import Outcome, Verdict
@@ -10,7 +9,7 @@ from echomq_worker.errors import OutOfMemoryError, UnavailableError
 from echomq_worker.protocol.rows import outcome_operands, read_handout, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand
 from echomq_worker.store.calls import Caller
-from echomq_worker.store.wire import PrivateWire, run_script
+from echomq_worker.store.wire import PrivateWire, Reply, run_script
 
 BATCH_LIMIT = 1_000
 """The most that one script takes: Lua cannot unpack more than about 8,000 values."""
@@ -118,7 +117,7 @@ class Line:
         claimed = read_handout(handout, self.queue, self.caller.id_of(number))
         return Settled(read_verdicts(verdicts), claimed)
 
-    async def beat(
+    async def beat(  # noqa: PLR0913 - one argument a limit
         self,
         *,
         limit: int,
@@ -149,7 +148,7 @@ class Line:
             "presence_ms": worker.ttl_ms if worker else 0,
         }
         rest: list[Operand] = []
-        for name, value in (worker.fields if worker else {}).items():
+        for name, value in worker.fields.items() if worker else ():
             rest += (name, value)
         handout, recovered, buried, watching = await self._ask(
             self.scripts.beat, number, args, rest
@@ -187,7 +186,7 @@ class Line:
         number: int,
         args: dict[str, Operand],
         rest: Sequence[Operand] = (),
-    ) -> Any:
+    ) -> Reply:
         tries = 0
         with self.caller.one_call(number):
             while True:

@@ -1,7 +1,6 @@
 """One queue on the server: everything a producer, a worker or an operator does to it."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from redis.asyncio import Redis
 
@@ -26,7 +25,7 @@ from echomq_worker.store.views import (
     Removed,
     Requeued,
 )
-from echomq_worker.store.wire import PooledWire, PrivateWire, ask_again, run_script
+from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, ask_again, run_script
 
 _REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)
 _REQUEUED = {"0": Requeued.GONE, "1": Requeued.OK, "3": Requeued.NOT_DEAD}
@@ -37,7 +36,7 @@ HINT_EXTRA_MS = 2_000
 class QueueStore:
     """The operations on one queue. Made by `Server.queue`.
 
-    Every method raises `ServerError` (or one of its kinds) if the server refuses or does not answer.
+    Every method raises `ServerError` (or one of its kinds) if the server refuses or is silent.
     """
 
     def __init__(
@@ -130,7 +129,8 @@ class QueueStore:
     async def remove(self, job_id: JobId, places: Places, *, dedup_id: str = "") -> Removed:
         """Remove a job for good from one of `places`; a job that is held is not removed."""
         args = {"id": job_id, "dedup": dedup_id, "places": places.value}
-        return _REMOVED[await self._change("remove", self._logged(args))]
+        verdict: int = await self._change("remove", self._logged(args))
+        return _REMOVED[verdict]
 
     async def counts(self) -> Counts:
         """Count the jobs in each place."""
@@ -225,10 +225,10 @@ class QueueStore:
         return found.bind(keys | {"worker": self.keys.worker(worker_id or "-")})
 
     async def _change(
-        self, name: str, args: dict[str, Operand], rest: Sequence[Operand] = ()
-    ) -> Awaitable[Any] | Any:
+        self, name: str, args: Mapping[str, Operand], rest: Sequence[Operand] = ()
+    ) -> Reply:
         bound = self._bind(name)
         return await ask_again(lambda: run_script(self._wire, bound, args, rest))
 
-    def _logged(self, args: dict[str, Operand]) -> dict[str, Operand]:
+    def _logged(self, args: Mapping[str, Operand]) -> dict[str, Operand]:
         return {**args, "log_size": self._options.log_size}

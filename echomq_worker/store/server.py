@@ -1,7 +1,7 @@
 """The server: connections, the version fence, and the queues on it."""
 
 import time
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlsplit
 
 from redis.asyncio.connection import AbstractConnection
@@ -13,7 +13,7 @@ from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.queue import QueueStore
 from echomq_worker.store.translate import translated_errors
 from echomq_worker.store.views import ServerInfo
-from echomq_worker.store.wire import PooledWire
+from echomq_worker.store.wire import PooledWire, Reply
 
 
 class Server:
@@ -75,7 +75,7 @@ class Server:
     async def queue_names(self) -> list[str]:
         """Find the queues on this server by scanning its keys (slow on a big server)."""
         names: set[str] = set()
-        cursor: Any = 0
+        cursor: Reply = 0
         while True:
             cursor, keys = await self._command("SCAN", cursor, "MATCH", "emq:{*}:*", "COUNT", 500)
             names.update(key.decode("utf-8", "replace")[5:].split("}", 1)[0] for key in keys)
@@ -99,12 +99,10 @@ class Server:
             reply = await self._command("CONFIG", "GET", "maxmemory-policy")
         except ServerError:
             return None
-        flat = (
-            [part for pair in reply.items() for part in pair] if isinstance(reply, dict) else reply
-        )
-        return _decode(flat[1]) if len(flat) > 1 else None
+        values: list[Reply] = list(reply.values()) if hasattr(reply, "values") else reply[1:]
+        return _decode(values[0]) if values else None
 
-    async def _command(self, *parts: str | int) -> Any:
+    async def _command(self, *parts: str | int) -> Reply:
         with translated_errors():
             return await self._wire.command(*parts)
 
@@ -120,12 +118,12 @@ def location(url: str) -> str:
     return f"{parts.scheme}://{host}{port}{parts.path}"
 
 
-def _info(reply: Any) -> dict[str, str]:
-    if isinstance(reply, dict):
+def _info(reply: Reply) -> dict[str, str]:
+    if hasattr(reply, "items"):
         return {str(name): str(value) for name, value in reply.items()}
     lines = _decode(reply).splitlines()
     return dict(line.split(":", 1) for line in lines if ":" in line and not line.startswith("#"))
 
 
-def _decode(value: Any) -> str:
+def _decode(value: Reply) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,6 +1,6 @@
 """Turns the client library's errors into ours, so that no other package needs to know it."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from redis import exceptions as redis_errors
@@ -77,25 +77,9 @@ def translated(error: BaseException) -> EchoMQError:
 
 
 def _refusal(text: str) -> EchoMQError:
-    if "WRONGPASS" in text or "NOAUTH" in text or "invalid password" in text:
-        return AccessError(f"the server refused the user or password: {text}")
-    if "NOPERM" in text or "ACL failure in script" in text:
-        return AccessError(f"this user may not do that: {text}. Extend its ACL rule")
-    if "OOM" in text:
-        return _out_of_memory(text)
-    if any(word in text for word in _PASSING):
-        return UnavailableError(f"the server cannot answer now: {text}")
-    if "WRONGTYPE" in text:
-        return WrongTypeError(
-            f"{text}. Nothing was changed; move the foreign key away or delete it"
-        )
-    for word, kind in (
-        ("EMQKIND", InvalidIdError),
-        ("EMQARG", InvalidArgumentError),
-        ("EMQLATE", OvertakenError),
-    ):
-        if word in text:
-            return kind(text)
+    for words, make in _REFUSALS:
+        if any(word in text for word in words):
+            return make(text)
     return ServerError(f"the server failed: {text}")
 
 
@@ -104,3 +88,25 @@ def _out_of_memory(text: str) -> OutOfMemoryError:
         f"the server is out of memory and refused the write ({text}). Nothing was changed; "
         "free memory or raise maxmemory, then ask again"
     )
+
+
+_REFUSALS: tuple[tuple[tuple[str, ...], Callable[[str], EchoMQError]], ...] = (
+    (
+        ("WRONGPASS", "NOAUTH", "invalid password"),
+        lambda text: AccessError(f"the server refused the user or password: {text}"),
+    ),
+    (
+        ("NOPERM", "ACL failure in script"),
+        lambda text: AccessError(f"this user may not do that: {text}. Extend its ACL rule"),
+    ),
+    (("OOM",), _out_of_memory),
+    (_PASSING, lambda text: UnavailableError(f"the server cannot answer now: {text}")),
+    (
+        ("WRONGTYPE",),
+        lambda text: WrongTypeError(f"{text}. Nothing was changed; move the foreign key away"),
+    ),
+    (("EMQKIND",), InvalidIdError),
+    (("EMQARG",), InvalidArgumentError),
+    (("EMQLATE",), OvertakenError),
+)
+"""What a refusal's text says, the first that fits, and what it becomes."""

@@ -1,8 +1,8 @@
-"""Sends commands: over a pool, or over one private connection for callers with one call in flight."""
+"""Sends commands: over a pool, or over one private connection for one call at a time."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
@@ -13,11 +13,16 @@ from echomq_worker.errors import UnavailableError
 from echomq_worker.protocol.scripts import BoundScript, Operand
 from echomq_worker.store.translate import translated_errors
 
+Reply = Any
+"""Whatever the server answers: numbers, bytes, None, and lists of these."""
+
+T = TypeVar("T")
+
 
 class Wire(Protocol):
     """All that is asked of a client, so that a test can wrap it in a few lines."""
 
-    async def command(self, *parts: Operand) -> Any:
+    async def command(self, *parts: Operand) -> Reply:
         """Send one command and return its reply."""
         ...
 
@@ -28,25 +33,25 @@ class PooledWire:
     def __init__(self, client: Redis) -> None:
         self._client = client
 
-    async def command(self, *parts: Operand) -> Any:
+    async def command(self, *parts: Operand) -> Reply:
         """Send one command and return its reply."""
-        return await self._client.execute_command(*parts)
+        return cast("Reply", await self._client.execute_command(*parts))
 
 
 class PrivateWire:
-    """Keeps one connection for itself. Cut off midway, it starts afresh, lest replies be mixed up."""
+    """Keeps one connection for itself. Cut off midway, it starts afresh: no reply is mixed up."""
 
     def __init__(self, client: Redis, extra_ms: int = 0) -> None:
         self._pool = client.connection_pool
         self._extra_s = extra_ms / 1000
         self._connection: AbstractConnection | None = None
 
-    async def command(self, *parts: Operand) -> Any:
+    async def command(self, *parts: Operand) -> Reply:
         """Send one command and return its reply."""
         connection = await self._connected()
         try:
             await connection.send_command(*parts, check_health=False)
-            return await connection.read_response(timeout=self._patience(connection))
+            return cast("Reply", await connection.read_response(timeout=self._patience(connection)))
         except ResponseError as error:
             if isinstance(error, ClosedError):
                 await self.aclose()
@@ -74,8 +79,8 @@ class PrivateWire:
 
 
 async def run_script(
-    wire: Wire, script: BoundScript, args: dict[str, Operand], rest: Sequence[Operand] = ()
-) -> Any:
+    wire: Wire, script: BoundScript, args: Mapping[str, Operand], rest: Sequence[Operand] = ()
+) -> Reply:
     """Run a script by its hash; send the whole source if the server does not know it.
 
     Raises:
@@ -90,7 +95,7 @@ async def run_script(
             return await wire.command("EVAL", script.script.source, *operands)
 
 
-async def ask_again(ask: Any, *, tries: int = 3, wait_s: float = 0.05) -> Any:
+async def ask_again(ask: Callable[[], Awaitable[T]], *, tries: int = 3, wait_s: float = 0.05) -> T:
     """Ask what is safe to repeat, up to `tries` times while the server is unavailable."""
     for attempt in range(1, tries + 1):
         try:
