@@ -49,6 +49,7 @@ class QueueStore:
         self._wire = PooledWire(client)
         self._extension = ExtensionCheck(self._wire, self.keys, options.extension, epoch)
         self._inspector = Inspector(name, self.keys, self._wire)
+        self._enqueue_wire = PrivateWire(client)
         self._producer = self._new_producer(Caller())
         self._hint_wire: PrivateWire | None = None
 
@@ -180,7 +181,8 @@ class QueueStore:
         await run_script(self._wire, bound, {"worker_id": worker_id})
 
     async def aclose(self) -> None:
-        """Close the connection that waits for hints."""
+        """Close the connections of this queue's own."""
+        await self._enqueue_wire.aclose()
         if self._hint_wire is not None:
             await self._hint_wire.aclose()
 
@@ -190,7 +192,7 @@ class QueueStore:
 
     def _new_producer(self, caller: Caller) -> Producer:
         return Producer(
-            wire=self._wire,
+            wire=self._enqueue_wire,
             enqueue_script=self._bind("enqueue"),
             schedule_script=self._bind("schedule"),
             prepare=self._extension.verify,
