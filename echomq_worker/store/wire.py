@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
-from hiredis import pack_command
+import hiredis
 from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as ClosedError
@@ -18,6 +18,9 @@ Reply = Any
 """Whatever the server answers: numbers, bytes, None, and lists of these."""
 
 T = TypeVar("T")
+
+# The client's own packer is written in Python and costs more than everything else in a call.
+_pack = cast("Callable[[tuple[Operand, ...]], bytes]", hiredis.pack_command)  # pyright: ignore[reportUnknownMemberType]
 
 
 class Wire(Protocol):
@@ -51,7 +54,7 @@ class PrivateWire:
         """Send one command and return its reply."""
         connection = await self._connected()
         try:
-            await connection.send_packed_command(_packed(parts), check_health=False)
+            await connection.send_packed_command(_pack(parts), check_health=False)
             return cast("Reply", await connection.read_response(timeout=self._patience(connection)))
         except ResponseError as error:
             if isinstance(error, ClosedError):
@@ -107,8 +110,3 @@ async def ask_again(ask: Callable[[], Awaitable[T]], *, tries: int = 3, wait_s: 
             await asyncio.sleep(wait_s * attempt)
     msg = "tries must be at least 1"
     raise ValueError(msg)
-
-
-def _packed(parts: tuple[Operand, ...]) -> bytes:
-    # The client's own packer is written in Python and costs more than everything else in a call.
-    return pack_command(cast("tuple[bytes]", parts))
