@@ -1,6 +1,7 @@
 """The only package that imports redis: runs scripts, gives back values or our errors."""
 
-from echomq_worker.store.line import Beat, Line, Presence, Reaped, Settled
+from echomq_worker.domain.replies import Beat, Presence, Reaped, Settled
+from echomq_worker.store.line import Line
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.queue import QueueStore
 from echomq_worker.store.server import Server

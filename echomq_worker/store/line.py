@@ -1,10 +1,11 @@
 """A worker's line to one queue: one call in flight, repeated under its number until answered."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Claimed, Held, JobId
-from echomq_worker.domain.outcome import Outcome, Verdict
+from echomq_worker.domain.outcome import Outcome
+from echomq_worker.domain.replies import Beat, Presence, Reaped, Settled
 from echomq_worker.errors import OutOfMemoryError, UnavailableError
 from echomq_worker.protocol.rows import outcome_operands, read_handout, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand
@@ -16,40 +17,6 @@ BATCH_LIMIT = 1_000
 
 Trouble = Callable[[Exception, int], Awaitable[None]]
 """Told of an unanswered call and how many times in a row; returns when to ask again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Presence:
-    """What a worker says about itself with each beat, kept for `ttl_ms`."""
-
-    worker_id: str
-    fields: Mapping[str, str] = field(default_factory=dict[str, str])
-    ttl_ms: int = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Reaped:
-    """What became of the leases that had run out."""
-
-    recovered: tuple[JobId, ...] = ()
-    buried: tuple[JobId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """The verdict on each settlement, in order, and what was claimed in the same round trip."""
-
-    verdicts: list[Verdict]
-    claimed: Claimed
-
-
-@dataclass(frozen=True, slots=True)
-class Beat:
-    """What one beat did."""
-
-    claimed: Claimed
-    reaped: Reaped
-    watching: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from redis.asyncio import Redis
 
 from echomq_worker.domain.job import Admission, Held, JobId, NewJob
 from echomq_worker.domain.outcome import Verdict
+from echomq_worker.domain.replies import Reaped
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import held_operands, read_ms, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand, script
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.extension import ExtensionCheck
 from echomq_worker.store.inspect import Inspector
-from echomq_worker.store.line import Line, LineScripts, Reaped, Trouble
+from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
 from echomq_worker.store.translate import translated_errors
