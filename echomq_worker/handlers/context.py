@@ -1,0 +1,126 @@
+"""What a handler may know about the run it is in."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+from echomq_worker.domain.ids import parse_id
+from echomq_worker.domain.job import JobId
+
+LEASE_LOST = "lease_lost"
+
+
+class JobContext:
+    """One run of one job, as its handler sees it.
+
+    A handler receives it by a parameter that is annotated with this class. Handlers that run in
+    threads may use it too.
+
+    Args:
+        id: the job's id.
+        queue: the queue that it was claimed from.
+        name: the handler's name; the queue's name for a raw job.
+        attempt: the number of this attempt, from 1, counting only those that count.
+        max_attempts: how many attempts it has.
+        deadline_ms: when the run times out, in Unix milliseconds; None if it does not.
+    """
+
+    __slots__ = (
+        "_cancel_reason",
+        "_log",
+        "_waiters",
+        "attempt",
+        "deadline_ms",
+        "id",
+        "max_attempts",
+        "name",
+        "queue",
+    )
+
+    def __init__(  # noqa: PLR0913 - a record of what is known
+        self,
+        *,
+        id: JobId,  # noqa: A002
+        queue: str,
+        name: str,
+        attempt: int,
+        max_attempts: int,
+        deadline_ms: int | None = None,
+    ) -> None:
+        self.id = id
+        self.queue = queue
+        self.name = name
+        self.attempt = attempt
+        self.max_attempts = max_attempts
+        self.deadline_ms = deadline_ms
+        self._cancel_reason: str | None = None
+        self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+        self._log: Any = None
+
+    def __repr__(self) -> str:
+        return f"<JobContext {self.id} {self.name} attempt {self.attempt}/{self.max_attempts}>"
+
+    @property
+    def enqueued_ms(self) -> int:
+        """When the job was minted, in Unix milliseconds, by its producer's clock."""
+        return parse_id(self.id).unix_ms
+
+    @property
+    def deadline(self) -> datetime | None:
+        """When the run times out; None if it does not."""
+        if self.deadline_ms is None:
+            return None
+        return datetime.fromtimestamp(self.deadline_ms / 1000, UTC)
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """True if a failure of this run buries the job."""
+        return self.attempt >= self.max_attempts
+
+    @property
+    def cancelled(self) -> bool:
+        """True once the run should end. A handler in a thread looks here now and then."""
+        return self._cancel_reason is not None
+
+    @property
+    def cancel_reason(self) -> str | None:
+        """Why the run should end: `"shutdown"`, `"timeout"` or `"lease_lost"`; None so far."""
+        return self._cancel_reason
+
+    @property
+    def lease_lost(self) -> bool:
+        """True if the job is no longer ours: whatever this run returns will be refused."""
+        return self._cancel_reason == LEASE_LOST
+
+    @property
+    def log(self) -> Any:  # noqa: ANN401 - structlog's bound loggers are a protocol of its own
+        """A structlog logger that says in each line which job it is about."""
+        if self._log is None:
+            import structlog  # noqa: PLC0415 - producers never need it
+
+            self._log = structlog.get_logger("echomq").bind(
+                job_id=self.id, job_name=self.name, queue=self.queue, attempt=self.attempt
+            )
+        return self._log
+
+    async def wait_cancelled(self) -> None:
+        """Return once the run should end."""
+        event = asyncio.Event()
+        # Registered before the look: a cancel from another thread comes either before the look,
+        # and is seen by it, or after it, and finds the event.
+        self._waiters.append((asyncio.get_running_loop(), event))
+        if self._cancel_reason is None:
+            await event.wait()
+
+    def cancel(self, reason: str) -> None:
+        """Say that the run should end. For the worker; safe from any thread; the first one counts.
+
+        Args:
+            reason: `"shutdown"`, `"timeout"` or `"lease_lost"`.
+        """
+        if self._cancel_reason is None:
+            self._cancel_reason = reason
+        while self._waiters:
+            loop, event = self._waiters.pop()
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(event.set)
