@@ -20,10 +20,11 @@ if bad then return bad end
 local handout, recovered, buried = nil, {}, {}
 local earlier = earlier_answer()
 if earlier == false then return redis.error_reply(OVERTAKEN) end
+-- The first write frees memory, so that a full server does not stop the reaping.
+redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 10 * presence_ms)
 if earlier then
   handout = same_handout(earlier)
 else
-  redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 10 * presence_ms)
   recovered, buried = reap_expired(tonumber(reap_limit), 'crashes', tonumber(crash_limit), tonumber(max_attempts))
   handout = new_handout()
   keep_answer(handed_out_ids(handout), #handout[6] > 0)
