@@ -1,0 +1,52 @@
+"""How a job lives: every move between two places, and the script that makes it.
+
+The README's diagram is drawn from this table, and a test holds the scripts to it.
+"""
+
+from dataclasses import dataclass
+
+NOWHERE = "[*]"
+"""Where a job is before it is enqueued, and after it has completed or was removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One change of place."""
+
+    source: str
+    target: str
+    cause: str
+    scripts: tuple[str, ...]
+    """The scripts that can make it, by name."""
+
+
+_CLAIMING = ("claim", "settle", "beat")
+_PROMOTING = ("promote", *_CLAIMING)
+_REAPING = ("reap", "beat")
+
+MOVES = (
+    Move(NOWHERE, "pending", "enqueue", ("enqueue",)),
+    Move(NOWHERE, "scheduled", "enqueue later", ("schedule",)),
+    Move("scheduled", "pending", "promote: it is due", _PROMOTING),
+    Move("pending", "active", "claim: attempt + 1, under a lease", _CLAIMING),
+    Move("active", NOWHERE, "complete", ("settle",)),
+    Move("active", "scheduled", "retry after backoff, or snooze", ("settle",)),
+    Move("active", "pending", "hand back, or the lease ran out", ("settle", *_REAPING)),
+    Move(
+        "active", "dead", "out of attempts, discarded, or crashed too often", ("settle", *_REAPING)
+    ),
+    Move("dead", "pending", "requeue", ("requeue",)),
+    Move("pending", NOWHERE, "remove", ("remove",)),
+    Move("scheduled", NOWHERE, "remove", ("remove",)),
+    Move("dead", NOWHERE, "remove", ("remove",)),
+    Move(
+        "awaiting_children", "pending", "the last child has ended", ("settle", *_REAPING, "remove")
+    ),
+    Move("awaiting_children", "dead", "a child has died", ("settle", *_REAPING, "remove")),
+)
+
+
+def state_diagram() -> str:
+    """Draw the moves as a Mermaid state diagram."""
+    lines = [f"    {move.source} --> {move.target}: {move.cause}" for move in MOVES]
+    return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```"])
