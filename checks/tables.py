@@ -1,0 +1,76 @@
+"""The parts of the README that the code knows better, generated from it and compared."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+README = "README.md"
+_PART = re.compile(
+    r"(?P<open><!-- generated: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(?P<close><!-- end -->)",
+    re.DOTALL,
+)
+
+Generator = Callable[[], str]
+
+
+def settings_table() -> str:
+    """Every setting: its variable, default and sentence."""
+    from echomq_worker.config.docs import settings_table  # noqa: PLC0415
+
+    return settings_table()
+
+
+GENERATORS: Mapping[str, Generator] = {
+    "settings": settings_table,
+}
+
+
+def tables(root: Path) -> list[str]:
+    """Return the generated parts of the README that are missing or out of date."""
+    readme = root / README
+    if not readme.exists():
+        return [f"{README} is missing"]
+    return stale(readme.read_text(encoding="utf-8"), GENERATORS)
+
+
+def write_tables(root: Path) -> list[str]:
+    """Renew the generated parts of the README."""
+    readme = root / README
+    text = readme.read_text(encoding="utf-8")
+    readme.write_text(renewed(text, GENERATORS), encoding="utf-8")
+    return stale(renewed(text, GENERATORS), GENERATORS)
+
+
+def stale(text: str, generators: Mapping[str, Generator]) -> list[str]:
+    """Return what is wrong with the generated parts of a text."""
+    found = {part["name"]: part["text"] for part in _PART.finditer(text)}
+    problems = [
+        f"nothing generates the part {name}" for name in sorted(set(found) - set(generators))
+    ]
+    for name, generate in generators.items():
+        if name not in found:
+            problems.append(
+                f"no part {name}: put <!-- generated: {name} --> and <!-- end --> where it belongs"
+            )
+        elif found[name] != _framed(generate()):
+            problems.append(
+                f"the part {name} is out of date: run `python -m checks --write tables`"
+            )
+    if text.count("<!-- generated:") != len(found):
+        problems.append("a generated part is named twice, or has no <!-- end -->")
+    return problems
+
+
+def renewed(text: str, generators: Mapping[str, Generator]) -> str:
+    """Return the text with its generated parts renewed; those that nobody generates stay."""
+
+    def renew(part: re.Match[str]) -> str:
+        generate = generators.get(part["name"])
+        inside = part["text"] if generate is None else _framed(generate())
+        return part["open"] + inside + part["close"]
+
+    return _PART.sub(renew, text)
+
+
+def _framed(generated: str) -> str:
+    return f"\n{generated.strip()}\n\n"
