@@ -7,7 +7,7 @@ from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import read_ms
 from echomq_worker.protocol.scripts import Operand, script
 from echomq_worker.store.translate import translated_errors
-from echomq_worker.store.views import Counts, JobView, KeptResult
+from echomq_worker.store.views import Counts, JobView, KeptResult, LogEntry
 from echomq_worker.store.wire import Reply, Wire, ask_again, run_script
 
 
@@ -57,6 +57,11 @@ class Inspector:
             return None
         return KeptResult(fields[0].decode(), fields[1] or b"", int(fields[2] or 0))
 
+    async def log(self, after: str, limit: int) -> list[LogEntry]:
+        """Return lifecycle events that came after the entry `after`, in order."""
+        reply = await self._ask("XRANGE", self._keys.log, f"({after}", "+", "COUNT", limit)
+        return [_log_entry(position, flat) for position, flat in reply]
+
     async def _range(self, key: str, *order: Operand) -> list[JobId]:
         members: Sequence[bytes] = await self._ask("ZRANGE", key, *order)
         return [JobId(member.decode("utf-8", "replace")) for member in members]
@@ -91,6 +96,16 @@ class Inspector:
             group=_text(fields.get("group")),
             fields=fields,
         )
+
+
+def _log_entry(position: bytes, flat: Sequence[bytes]) -> LogEntry:
+    fields = {flat[i]: flat[i + 1].decode("utf-8", "replace") for i in range(0, len(flat), 2)}
+    return LogEntry(
+        position=position.decode(),
+        event=fields.get(b"event", ""),
+        id=JobId(fields.get(b"id", "")),
+        token=int(fields.get(b"attempt") or 0),
+    )
 
 
 def _text(value: bytes | None) -> str | None:

@@ -21,6 +21,7 @@ from echomq_worker.store.views import (
     Counts,
     JobView,
     KeptResult,
+    LogEntry,
     Places,
     Promoted,
     Removed,
@@ -153,6 +154,18 @@ class QueueStore:
     async def pending_ids(self, limit: int, *, newest_first: bool = False) -> list[JobId]:
         """Return ids that wait in `pending`, in mint order or reversed."""
         return await self._inspector.pending_ids(limit, newest_first=newest_first)
+
+    async def log(self, *, after: str = "0", limit: int = 1_000) -> list[LogEntry]:
+        """Return at most `limit` lifecycle events that came after the entry `after`, in order.
+
+        Only a queue whose writers have a `log_size` has any.
+        """
+        return await self._inspector.log(after, limit)
+
+    async def forget(self) -> bool:
+        """Forget a queue that has no jobs: counters, log, marks. False if it has jobs."""
+        bound = self._bind("forget")
+        return await ask_again(lambda: run_script(self._wire, bound, {})) == 1
 
     async def wait_hint(self, *, bell: bool, clock: bool, timeout_ms: int) -> bool:
         """Sleep on the server until told of work (`bell`) or of a nearer due time (`clock`).

@@ -73,6 +73,24 @@ class KeptResult:
     finished_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One lifecycle event of a job."""
+
+    position: str
+    """Where it stands in the log: what to read on from."""
+    event: str
+    """What happened, as the scripts call it: `enqueued`, `scheduled`, `promoted`, `claimed`..."""
+    id: JobId
+    token: int
+    """The job's `attempts` at that moment."""
+
+    @property
+    def at_ms(self) -> int:
+        """When it happened, in Unix ms by the server's clock."""
+        return int(self.position.partition("-")[0])
+
+
 class Requeued(StrEnum):
     """What became of a request to bring a dead job back."""
 
