@@ -1,0 +1,100 @@
+"""What stands in for the server and the clock in tests of the producers' side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from echomq_worker.domain.job import Admission, JobId, NewJob, State
+from echomq_worker.errors import UnavailableError
+
+NOW_MS = 1_750_000_000_000
+
+
+class StepClock:
+    """Time that passes only while somebody sleeps, and then at once."""
+
+    def __init__(self) -> None:
+        self.ms = 0
+        self.slept_ms: list[int] = []
+
+    def now_ms(self) -> int:
+        return NOW_MS + self.ms
+
+    def monotonic_ms(self) -> int:
+        return self.ms
+
+    async def sleep_ms(self, ms: int) -> None:
+        self.slept_ms.append(ms)
+        self.ms += ms
+
+
+@dataclass
+class FakeView:
+    state: State
+    last_error: str | None = None
+    failures: bytes | None = None
+
+
+@dataclass
+class FakeResult:
+    result: bytes | None
+
+
+@dataclass
+class FakeQueue:
+    """Remembers what was enqueued, call by call."""
+
+    calls: list[list[NewJob]] = field(default_factory=list[list[NewJob]])
+    taken: set[JobId] = field(default_factory=set[JobId])
+    views: dict[JobId, list[FakeView | None]] = field(
+        default_factory=dict[JobId, list[FakeView | None]]
+    )
+    results: dict[JobId, FakeResult] = field(default_factory=dict[JobId, FakeResult])
+    looks: int = 0
+
+    @property
+    def jobs(self) -> list[NewJob]:
+        return [job for call in self.calls for job in call]
+
+    async def enqueue(self, jobs: Sequence[NewJob]) -> list[Admission]:
+        self.calls.append(list(jobs))
+        return [self._admit(job) for job in jobs]
+
+    async def inspect(self, job_id: JobId) -> FakeView | None:
+        self.looks += 1
+        seen = self.views.get(job_id, [None])
+        return seen.pop(0) if len(seen) > 1 else seen[0]
+
+    async def result(self, job_id: JobId) -> FakeResult | None:
+        return self.results.get(job_id)
+
+    async def remove_waiting(self, job_id: JobId) -> bool:
+        view = await self.inspect(job_id)
+        return view is not None and view.state in {State.PENDING, State.SCHEDULED}
+
+    def _admit(self, job: NewJob) -> Admission:
+        if job.id in self.taken:
+            return Admission.DUPLICATE
+        self.taken.add(job.id)
+        return Admission.ENQUEUED if job.due is None else Admission.SCHEDULED
+
+
+@dataclass
+class FakeBackend:
+    """A server in memory that counts how often it was opened and closed."""
+
+    queues: dict[str, FakeQueue] = field(default_factory=dict[str, FakeQueue])
+    opened: int = 0
+    closed: int = 0
+    down: bool = False
+
+    async def open(self) -> None:
+        if self.down:
+            msg = "nobody answers"
+            raise UnavailableError(msg)
+        self.opened += 1
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+    def queue(self, name: str) -> FakeQueue:
+        return self.queues.setdefault(name, FakeQueue())

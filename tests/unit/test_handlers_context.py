@@ -1,0 +1,104 @@
+import asyncio
+import threading
+from datetime import UTC, datetime
+
+import pytest
+from structlog.testing import capture_logs
+
+from echomq_worker.domain.ids import BrandedId
+from echomq_worker.domain.job import JobId
+from echomq_worker.handlers import JobContext
+
+
+def made(*, attempt: int = 1, deadline_ms: int | None = None) -> JobContext:
+    return JobContext(
+        id=JobId("JOB0NsUH6L9tuD"),
+        queue="mail",
+        name="email.send",
+        attempt=attempt,
+        max_attempts=3,
+        deadline_ms=deadline_ms,
+    )
+
+
+def test_it_tells_times_as_datetimes_too() -> None:
+    context = made(deadline_ms=1_750_000_000_500)
+    assert context.deadline == datetime(2025, 6, 15, 15, 6, 40, 500_000, UTC)
+    assert made().deadline is None
+
+
+def test_it_knows_when_its_job_was_minted() -> None:
+    job_id = BrandedId.pack("JOB", 1_750_000_000_000, 7, 1).text
+    context = JobContext(id=JobId(job_id), queue="q", name="x", attempt=1, max_attempts=3)
+    assert context.enqueued_ms == 1_750_000_000_000
+
+
+def test_it_knows_the_last_attempt() -> None:
+    assert not made(attempt=2).is_last_attempt
+    assert made(attempt=3).is_last_attempt
+
+
+def test_it_is_not_cancelled_until_it_is() -> None:
+    context = made()
+    assert (context.cancelled, context.cancel_reason, context.lease_lost) == (False, None, False)
+    context.cancel("shutdown")
+    assert (context.cancelled, context.cancel_reason, context.lease_lost) == (
+        True,
+        "shutdown",
+        False,
+    )
+
+
+def test_the_first_reason_counts() -> None:
+    context = made()
+    context.cancel("lease_lost")
+    context.cancel("shutdown")
+    assert context.lease_lost
+
+
+async def test_whoever_waits_for_the_cancel_hears_it_from_another_thread() -> None:
+    context = made()
+    waiting = [asyncio.create_task(context.wait_cancelled()) for _ in range(2)]
+    await asyncio.sleep(0)
+    thread = threading.Thread(target=context.cancel, args=("timeout",))
+    thread.start()
+    await asyncio.wait_for(asyncio.gather(*waiting), 5)
+    thread.join()
+
+
+async def test_waiting_for_a_cancel_that_has_come_returns_at_once() -> None:
+    context = made()
+    context.cancel("timeout")
+    await asyncio.wait_for(context.wait_cancelled(), 5)
+
+
+def test_a_cancel_outlives_the_loop_of_a_waiter() -> None:
+    context = made()
+
+    async def give_up() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(context.wait_cancelled(), 0)
+
+    asyncio.run(give_up())
+    context.cancel("shutdown")
+    assert context.cancelled
+
+
+def test_its_log_says_which_job_it_is_about() -> None:
+    with capture_logs() as lines:
+        made(attempt=2).log.info("sent", to="x")
+    assert lines == [
+        {
+            "event": "sent",
+            "log_level": "info",
+            "to": "x",
+            "job_id": "JOB0NsUH6L9tuD",
+            "job_name": "email.send",
+            "queue": "mail",
+            "attempt": 2,
+        }
+    ]
+
+
+def test_it_shows_what_it_is() -> None:
+    assert repr(made()) == "<JobContext JOB0NsUH6L9tuD email.send attempt 1/3>"
