@@ -1,11 +1,7 @@
 """The only package that imports redis: runs scripts, gives back values or our errors."""
 
 from echomq_worker.domain.replies import Beat, Presence, Reaped, Settled
-from echomq_worker.store.line import Line
-from echomq_worker.store.options import ServerOptions
-from echomq_worker.store.queue import QueueStore
-from echomq_worker.store.server import Server
-from echomq_worker.store.views import (
+from echomq_worker.domain.views import (
     Counts,
     JobView,
     KeptResult,
@@ -16,6 +12,10 @@ from echomq_worker.store.views import (
     Requeued,
     ServerInfo,
 )
+from echomq_worker.store.line import Line
+from echomq_worker.store.options import ServerOptions
+from echomq_worker.store.queue import QueueStore
+from echomq_worker.store.server import Server
 
 __all__ = [
     "Beat",

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import read_ms
 from echomq_worker.protocol.scripts import Operand, script
 from echomq_worker.store.translate import translated_errors
-from echomq_worker.store.views import Counts, JobView, KeptResult, LogEntry
 from echomq_worker.store.wire import Reply, Wire, ask_again, run_script
 
 

@@ -7,6 +7,16 @@ from redis.asyncio import Redis
 from echomq_worker.domain.job import Admission, Held, JobId, NewJob
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
+from echomq_worker.domain.views import (
+    Counts,
+    JobView,
+    KeptResult,
+    LogEntry,
+    Places,
+    Promoted,
+    Removed,
+    Requeued,
+)
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import held_operands, read_ms, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand, script
@@ -17,16 +27,6 @@ from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
 from echomq_worker.store.translate import translated_errors
-from echomq_worker.store.views import (
-    Counts,
-    JobView,
-    KeptResult,
-    LogEntry,
-    Places,
-    Promoted,
-    Removed,
-    Requeued,
-)
 from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, ask_again, run_script
 
 _REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)

@@ -6,13 +6,13 @@ from urllib.parse import urlsplit
 
 from redis.asyncio.connection import AbstractConnection
 
+from echomq_worker.domain.views import ServerInfo
 from echomq_worker.errors import ServerError
 from echomq_worker.store.connect import command_client, pass_the_fence
 from echomq_worker.store.nodes import NodeLease
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.queue import QueueStore
 from echomq_worker.store.translate import translated_errors
-from echomq_worker.store.views import ServerInfo
 from echomq_worker.store.wire import PooledWire, Reply
 
 

@@ -1,4 +1,4 @@
-"""What the store tells about queues and jobs: plain values."""
+"""What is told about queues and jobs: plain values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
