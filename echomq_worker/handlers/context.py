@@ -28,6 +28,7 @@ class JobContext:
     __slots__ = (
         "_cancel_reason",
         "_log",
+        "_told",
         "_waiters",
         "attempt",
         "deadline_ms",
@@ -54,6 +55,7 @@ class JobContext:
         self.max_attempts = max_attempts
         self.deadline_ms = deadline_ms
         self._cancel_reason: str | None = None
+        self._told = False
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
         self._log: Any = None
 
@@ -80,17 +82,25 @@ class JobContext:
     @property
     def cancelled(self) -> bool:
         """True once the run should end. A handler in a thread looks here now and then."""
-        return self._cancel_reason is not None
+        return self.cancel_reason is not None
 
     @property
     def cancel_reason(self) -> str | None:
         """Why the run should end: `"shutdown"`, `"timeout"` or `"lease_lost"`; None so far."""
-        return self._cancel_reason
+        reason = self._cancel_reason
+        if reason is not None:
+            self._told = True
+        return reason
 
     @property
     def lease_lost(self) -> bool:
         """True if the job is no longer ours: whatever this run returns will be refused."""
-        return self._cancel_reason == LEASE_LOST
+        return self.cancel_reason == LEASE_LOST
+
+    @property
+    def told(self) -> bool:
+        """True once the handler has seen that its run should end. For the worker."""
+        return self._told
 
     @property
     def log(self) -> Any:  # noqa: ANN401 - structlog's bound loggers are a protocol of its own
@@ -109,8 +119,9 @@ class JobContext:
         # Registered before the look: a cancel from another thread comes either before the look,
         # and is seen by it, or after it, and finds the event.
         self._waiters.append((asyncio.get_running_loop(), event))
-        if self._cancel_reason is None:
+        if self.cancel_reason is None:
             await event.wait()
+            self._told = True
 
     def cancel(self, reason: str) -> None:
         """Say that the run should end. For the worker; safe from any thread; the first one counts.

@@ -14,7 +14,7 @@ from echomq_worker.handlers.options import HandlerOptions
 from echomq_worker.handlers.results import Results
 from echomq_worker.handlers.signature import Signature, read_signature
 
-HANDLER_NAME = re.compile(r"[!-~]{1,200}", re.ASCII)
+_NAME = re.compile(r"[!-~]{1,200}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,14 +95,20 @@ def named_handler(
     Raises:
         HandlerError: if the name or the function cannot be used.
     """
-    if not (isinstance(name, str) and HANDLER_NAME.fullmatch(name)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        msg = (
-            f"{name!r} cannot name a handler: expected 1 to 200 visible ASCII characters without "
-            f'spaces, as in @app.job("email.send")'
-        )
-        raise HandlerError(msg)
+    check_handler_name(name)
     signature = read_signature(function, name)
     return _handler(function, name, queue, options, signature, NamedArguments(name, signature))
+
+
+def check_handler_name(name: str) -> str:
+    """Return `name` if it may name a handler; raise `HandlerError` otherwise."""
+    if isinstance(name, str) and _NAME.fullmatch(name):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return name
+    msg = (
+        f"{name!r} cannot name a handler: expected 1 to 200 visible ASCII characters without "
+        f'spaces, as in @app.job("email.send")'
+    )
+    raise HandlerError(msg)
 
 
 def raw_handler(function: Callable[..., Any], *, queue: str, options: HandlerOptions) -> Handler:

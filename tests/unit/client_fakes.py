@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Admission, JobId, NewJob, State
+from echomq_worker.domain.views import JobView, KeptResult, Places, Removed
 from echomq_worker.errors import UnavailableError
 
 NOW_MS = 1_750_000_000_000
@@ -28,27 +29,15 @@ class StepClock:
 
 
 @dataclass
-class FakeView:
-    state: State
-    last_error: str | None = None
-    failures: bytes | None = None
-
-
-@dataclass
-class FakeResult:
-    result: bytes | None
-
-
-@dataclass
 class FakeQueue:
     """Remembers what was enqueued, call by call."""
 
     calls: list[list[NewJob]] = field(default_factory=list[list[NewJob]])
     taken: set[JobId] = field(default_factory=set[JobId])
-    views: dict[JobId, list[FakeView | None]] = field(
-        default_factory=dict[JobId, list[FakeView | None]]
+    views: dict[JobId, list[JobView | None]] = field(
+        default_factory=dict[JobId, list[JobView | None]]
     )
-    results: dict[JobId, FakeResult] = field(default_factory=dict[JobId, FakeResult])
+    results: dict[JobId, KeptResult] = field(default_factory=dict[JobId, KeptResult])
     looks: int = 0
 
     @property
@@ -59,17 +48,21 @@ class FakeQueue:
         self.calls.append(list(jobs))
         return [self._admit(job) for job in jobs]
 
-    async def inspect(self, job_id: JobId) -> FakeView | None:
+    async def inspect(self, job_id: JobId) -> JobView | None:
         self.looks += 1
         seen = self.views.get(job_id, [None])
         return seen.pop(0) if len(seen) > 1 else seen[0]
 
-    async def result(self, job_id: JobId) -> FakeResult | None:
+    async def result(self, job_id: JobId) -> KeptResult | None:
         return self.results.get(job_id)
 
-    async def remove_waiting(self, job_id: JobId) -> bool:
+    async def remove(self, job_id: JobId, places: Places) -> Removed:
+        assert places is Places.WAITING
         view = await self.inspect(job_id)
-        return view is not None and view.state in {State.PENDING, State.SCHEDULED}
+        if view is None:
+            return Removed.GONE
+        waits = view.state in {State.PENDING, State.SCHEDULED}
+        return Removed.OK if waits else Removed.ELSEWHERE
 
     def _admit(self, job: NewJob) -> Admission:
         if job.id in self.taken:

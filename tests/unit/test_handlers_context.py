@@ -49,6 +49,15 @@ def test_it_is_not_cancelled_until_it_is() -> None:
     )
 
 
+def test_it_remembers_whether_the_handler_has_looked() -> None:
+    context = made()
+    assert not context.cancelled
+    context.cancel("timeout")
+    assert not context.told
+    assert context.cancelled
+    assert context.told
+
+
 def test_the_first_reason_counts() -> None:
     context = made()
     context.cancel("lease_lost")

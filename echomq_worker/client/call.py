@@ -1,0 +1,107 @@
+"""A call of a handler, to be sent now or with others."""
+
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Generic, TypedDict, TypeVar, Unpack
+
+from echomq_worker.client.due import due_at, due_in
+from echomq_worker.domain.backoff import Duration
+from echomq_worker.domain.duration import parse_duration_ms
+from echomq_worker.domain.ids import parse_id
+from echomq_worker.domain.job import Due, JobId
+from echomq_worker.domain.queue_name import check_queue_name
+from echomq_worker.handlers.options import checked_attempts
+from echomq_worker.handlers.results import Results
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendOptions:
+    """What a producer may decide about a job; None leaves it to the handler's declaration."""
+
+    queue: str | None = None
+    job_id: JobId | None = None
+    """An id chosen by the caller: a second job with it is not admitted."""
+    max_attempts: int | None = None
+    keep_result_ms: int | None = None
+
+    def merged(self, newer: "SendOptions") -> "SendOptions":
+        """Return these options with those that `newer` decides."""
+        decided = {
+            field.name: value
+            for field in fields(newer)
+            if (value := getattr(newer, field.name)) is not None
+        }
+        return replace(self, **decided)
+
+
+class CallOptions(TypedDict, total=False):
+    """What a producer may decide about a job, as it is written down."""
+
+    queue: str | None
+    """Where to send the job."""
+    job_id: str | None
+    """An id chosen by the caller (see `app.new_job_id`). A second job with it is not admitted: its
+    handle is the first one's, and says `created=False`."""
+    max_attempts: int | None
+    """How often the job may be tried."""
+    keep_result: Duration | None
+    """How long its result is kept, such as `"1h"`; 0 means not at all."""
+
+
+class TimedOptions(CallOptions, total=False):
+    """The same, and when the job is to run: after a delay, or at an instant."""
+
+    delay: Duration | None
+    """How long to wait first, such as `"10m"`."""
+    at: datetime | None
+    """When to run: a datetime with a time zone."""
+
+
+def send_options(**decided: Unpack[CallOptions]) -> SendOptions:
+    """Check what a producer has decided.
+
+    Raises:
+        InvalidArgumentError: if a value cannot be used (`InvalidQueueError` and `InvalidIdError`
+            are kinds of it).
+    """
+    queue, job_id = decided.get("queue"), decided.get("job_id")
+    keep_result = decided.get("keep_result")
+    return SendOptions(
+        queue=None if queue is None else check_queue_name(queue),
+        job_id=None if job_id is None else JobId(parse_id(job_id).text),
+        max_attempts=checked_attempts(decided.get("max_attempts")),
+        keep_result_ms=None if keep_result is None else parse_duration_ms(keep_result),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Generic[R_co]):
+    """A call of a handler with checked arguments. Nothing is sent yet.
+
+    Made by `job.call(...)`; sent by `app.enqueue_many`.
+    """
+
+    queue: str
+    name: str | None
+    payload: bytes
+    results: Results
+    options: SendOptions = SendOptions()
+    due: Due | None = None
+
+    def after(self, delay: Duration) -> "Call[R_co]":
+        """Return this call, to run after a delay, counted from when the server has it.
+
+        Raises:
+            InvalidArgumentError: if the delay is no duration, negative, NaN, or over 100 years.
+        """
+        return replace(self, due=due_in(delay))
+
+    def at(self, when: datetime) -> "Call[R_co]":
+        """Return this call, to run at an instant (a datetime with a time zone).
+
+        Raises:
+            InvalidArgumentError: if `when` does not say its time zone.
+        """
+        return replace(self, due=due_at(when))

@@ -1,0 +1,106 @@
+"""Sends calls: checks them, names them, and passes them through the middleware."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from echomq_worker.client.call import Call
+from echomq_worker.client.delivery import Delivery
+from echomq_worker.client.due import check_due
+from echomq_worker.client.handle import JobHandle
+from echomq_worker.client.ports import Backends
+from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.job import Admission, JobId, NewJob
+from echomq_worker.domain.queue_name import check_queue_name
+from echomq_worker.domain.size import format_size
+from echomq_worker.errors import EchoMQError, PayloadTooLargeError
+from echomq_worker.handlers import EnqueueMiddleware, Outgoing, Sent, around_send
+from echomq_worker.handlers.results import Results
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """The producers' side of an application."""
+
+    backends: Backends
+    mint: Callable[[], JobId]
+    clock: Clock
+    max_payload: int
+    """The largest payload, in bytes."""
+    middleware: Sequence[EnqueueMiddleware] = ()
+
+    async def send(self, calls: Sequence[Call[R]]) -> list[JobHandle[R]]:
+        """Enqueue calls; return their handles, in order.
+
+        All of them are checked before the first is sent. Those for one queue go in one round trip
+        per thousand; if the server fails in between, some are in and others not.
+
+        Raises:
+            InvalidArgumentError: if a payload is too large, or an instant too far away.
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        outgoing = [self._outgoing(call) for call in calls]
+        minted = {
+            item.job.id
+            for item, call in zip(outgoing, calls, strict=True)
+            if call.options.job_id is None
+        }
+        delivery = Delivery(backends=self.backends, mint=self.mint, minted=minted)
+
+        async def deliver(jobs: Sequence[Outgoing]) -> Sequence[Sent]:
+            self._check(jobs)
+            return await delivery.send(jobs)
+
+        sent = await around_send(self.middleware, deliver)(outgoing)
+        if len(sent) != len(calls):
+            msg = (
+                f"the enqueue middleware returned {len(sent)} answers for {len(calls)} jobs: "
+                f"expected one for each, in order"
+            )
+            raise EchoMQError(msg)
+        return [self._handle(call, answer) for call, answer in zip(calls, sent, strict=True)]
+
+    def handle(
+        self, job_id: JobId, queue: str, results: Results, *, created: bool = False
+    ) -> JobHandle[Any]:
+        """Return a handle on a job, which need not exist."""
+        return JobHandle(
+            id=job_id,
+            queue=queue,
+            created=created,
+            backends=self.backends,
+            results=results,
+            clock=self.clock,
+        )
+
+    def _handle(self, call: Call[R], sent: Sent) -> JobHandle[R]:
+        created = sent.admission is not Admission.DUPLICATE
+        return self.handle(sent.id, sent.queue, call.results, created=created)
+
+    def _outgoing(self, call: Call[R]) -> Outgoing:
+        options = call.options
+        job = NewJob(
+            id=options.job_id or self.mint(),
+            payload=call.payload,
+            due=call.due,
+            name=call.name,
+            max_attempts=options.max_attempts,
+            keep_result_ms=options.keep_result_ms,
+        )
+        return Outgoing(call.queue, job)
+
+    def _check(self, outgoing: Sequence[Outgoing]) -> None:
+        now_ms = self.clock.now_ms()
+        for item in outgoing:
+            check_queue_name(item.queue)
+            check_due(item.job.due, now_ms)
+            if len(item.job.payload) > self.max_payload:
+                msg = (
+                    f"{item.job.name or item.queue}: the payload is "
+                    f"{format_size(len(item.job.payload))}, the limit "
+                    f"{format_size(self.max_payload)} (ECHOMQ_MAX_PAYLOAD). Store the data "
+                    f"elsewhere and pass a reference"
+                )
+                raise PayloadTooLargeError(msg)

@@ -1,0 +1,67 @@
+"""The innermost step of an enqueue: to the server, with new ids for those that were taken."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from echomq_worker.client.ports import Backends
+from echomq_worker.domain.job import Admission, JobId, NewJob
+from echomq_worker.errors import DuplicateJobError
+from echomq_worker.handlers import Outgoing, Sent
+
+MOST_REMINTS = 8
+"""How often the ids of one delivery may turn out to be taken before that is an error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """Sends jobs to their queues, and mints again what was minted twice.
+
+    Producers draw their node numbers, so two of them may mint one id. When the server calls the
+    first send of a minted id a duplicate, somebody else's job has it.
+    """
+
+    backends: Backends
+    mint: Callable[[], JobId]
+    minted: set[JobId]
+    """Ids that we minted for these jobs; all others were chosen by the caller."""
+
+    async def send(self, outgoing: Sequence[Outgoing]) -> list[Sent]:
+        """Send jobs; return what became of each, in order.
+
+        Raises:
+            DuplicateJobError: if minted ids turn out to be taken again and again.
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        sent: dict[int, Sent] = {}
+        places: dict[str, list[int]] = {}
+        for place, item in enumerate(outgoing):
+            places.setdefault(item.queue, []).append(place)
+        for queue, of_queue in places.items():
+            jobs = {place: outgoing[place].job for place in of_queue}
+            sent |= await self._send(queue, jobs)
+        return [sent[place] for place in range(len(outgoing))]
+
+    async def _send(self, name: str, jobs: dict[int, NewJob]) -> dict[int, Sent]:
+        queue = (await self.backends.backend()).queue(name)
+        sent: dict[int, Sent] = {}
+        for _ in range(1 + MOST_REMINTS):
+            admissions = await queue.enqueue(list(jobs.values()))
+            for (place, job), admission in zip(jobs.items(), admissions, strict=True):
+                sent[place] = Sent(name, job.id, admission)
+            jobs = {
+                place: replace(job, id=self._mint())
+                for place, job in jobs.items()
+                if sent[place].admission is Admission.DUPLICATE and job.id in self.minted
+            }
+            if not jobs:
+                return sent
+        msg = (
+            f"queue {name}: {MOST_REMINTS} ids in a row were taken by other jobs, so this one was "
+            f"not enqueued. Does another process mint with the same ECHOMQ_NODE_ID?"
+        )
+        raise DuplicateJobError(msg)
+
+    def _mint(self) -> JobId:
+        job_id = self.mint()
+        self.minted.add(job_id)
+        return job_id

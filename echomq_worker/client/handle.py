@@ -1,0 +1,136 @@
+"""A job that was enqueued: how it is doing, and what came of it."""
+
+from dataclasses import dataclass, field
+from typing import Generic, NoReturn, TypeVar, cast
+
+from echomq_worker.client.ports import Backends, Queue
+from echomq_worker.domain.backoff import Duration
+from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.decision import error_text
+from echomq_worker.domain.duration import format_duration, parse_duration_ms
+from echomq_worker.domain.failures import read_failures
+from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.views import JobView, Places, Removed
+from echomq_worker.errors import JobFailedError, ResultTimeoutError, ResultUnavailableError
+from echomq_worker.handlers.results import Results
+
+R_co = TypeVar("R_co", covariant=True)
+
+FIRST_LOOK_MS = 50
+LONGEST_LOOK_MS = 1_000
+"""Waiting for a result means looking: after 50 ms, then less and less often, at least each 1 s."""
+
+Found = tuple[R_co] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobHandle(Generic[R_co]):
+    """One job in one queue. Two handles are equal if they name the same job."""
+
+    id: JobId
+    queue: str
+    created: bool = field(default=True, compare=False)
+    """False if a job with an id chosen by the caller existed before: this is that one."""
+    backends: Backends = field(repr=False, compare=False)
+    results: Results = field(repr=False, compare=False)
+    clock: Clock = field(repr=False, compare=False)
+
+    async def state(self) -> State:
+        """Return where the job is now; `State.ABSENT` once it has completed or was removed.
+
+        Raises:
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        seen = await (await self._queue()).inspect(self.id)
+        return State.ABSENT if seen is None else seen.state
+
+    async def result(self, timeout: Duration | None = None) -> R_co:  # noqa: ASYNC109 - by our clock
+        """Wait until the job has completed; return what its handler returned.
+
+        Only a kept result can be read: declare `keep_result=` with the handler or the call.
+
+        Args:
+            timeout: how long to wait; None waits for as long as it takes, 0 looks once.
+
+        Raises:
+            JobFailedError: if it has died.
+            ResultUnavailableError: if it is gone without a result: it completed and kept none, or
+                no longer, or it was removed.
+            ResultTimeoutError: if it had no result in time. The job goes on.
+            ResultError: if the result is not what the handler is declared to return.
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        limit_ms = None if timeout is None else parse_duration_ms(timeout)
+        started_ms = self.clock.monotonic_ms()
+        queue = await self._queue()
+        pause_ms = FIRST_LOOK_MS
+        while True:
+            if (found := await self._look(queue)) is not None:
+                return found[0]
+            if limit_ms is not None:
+                left_ms = started_ms + limit_ms - self.clock.monotonic_ms()
+                if left_ms <= 0:
+                    msg = f"job {self.id} had no result within {format_duration(limit_ms)}"
+                    raise ResultTimeoutError(msg)
+                pause_ms = min(pause_ms, left_ms)
+            await self.clock.sleep_ms(pause_ms)
+            pause_ms = min(pause_ms * 3 // 2, LONGEST_LOOK_MS)
+
+    async def cancel(self) -> bool:
+        """Remove the job if it still waits to be run.
+
+        Returns:
+            True if it was removed: it will not run (again). False if it runs, has died or is gone.
+
+        Raises:
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        queue = await self._queue()
+        return await queue.remove(self.id, Places.WAITING) is Removed.OK
+
+    async def _queue(self) -> Queue:
+        return (await self.backends.backend()).queue(self.queue)
+
+    async def _look(self, queue: Queue) -> Found[R_co]:
+        if (found := await self._kept(queue)) is not None:
+            return found
+        seen = await queue.inspect(self.id)
+        if seen is None:
+            # It may have completed between the two looks.
+            if (found := await self._kept(queue)) is not None:
+                return found
+            self._gone()
+        if seen.state is State.DEAD:
+            self._died(seen)
+        return None
+
+    async def _kept(self, queue: Queue) -> Found[R_co]:
+        kept = await queue.result(self.id)
+        if kept is None:
+            return None
+        if not kept.result:
+            self._gone()
+        return (cast("R_co", self.results.decode(kept.result)),)
+
+    def _gone(self) -> NoReturn:
+        msg = (
+            f"job {self.id} has left queue {self.queue} and there is no result of it: it completed "
+            f"without keeping one (declare keep_result= to have one), or its time has passed, or "
+            f"the job was removed"
+        )
+        raise ResultUnavailableError(msg)
+
+    def _died(self, seen: JobView) -> NoReturn:
+        error_type, error_message = _last_failure(seen)
+        told = ": ".join(part for part in (error_type, error_message) if part)
+        msg = f"job {self.id} has died: {told or 'no reason was given'}"
+        raise JobFailedError(msg, error_type=error_type, error_message=error_message)
+
+
+def _last_failure(seen: JobView) -> tuple[str, str]:
+    failures = read_failures(seen.failures)
+    if failures and seen.last_error in (None, error_text(failures[-1])):
+        return failures[-1].type, failures[-1].message
+    # Buried without a new failure: by a reaper, or by another runtime's worker.
+    error_type, colon, message = (seen.last_error or "").partition(": ")
+    return (error_type, message) if colon else ("", error_type)

@@ -1,0 +1,51 @@
+"""What the client needs of a server, or of whatever stands in for one."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from echomq_worker.domain.job import Admission, JobId, NewJob
+from echomq_worker.domain.views import JobView, KeptResult, Places, Removed
+
+
+class Queue(Protocol):
+    """One queue, as producers use it."""
+
+    async def enqueue(self, jobs: Sequence[NewJob]) -> Sequence[Admission]:
+        """Admit jobs, in one round trip per thousand; return what became of each, in order."""
+        ...
+
+    async def inspect(self, job_id: JobId) -> JobView | None:
+        """Return a job; None if there is none (any more)."""
+        ...
+
+    async def result(self, job_id: JobId) -> KeptResult | None:
+        """Return the result of a completed job; None if none is kept."""
+        ...
+
+    async def remove(self, job_id: JobId, places: Places) -> Removed:
+        """Remove a job for good from one of `places`."""
+        ...
+
+
+class Backend(Protocol):
+    """A server with queues."""
+
+    async def open(self) -> None:
+        """Connect, and find out that queues can be used."""
+        ...
+
+    async def aclose(self) -> None:
+        """Disconnect."""
+        ...
+
+    def queue(self, name: str) -> Queue:
+        """Return the queue of a name."""
+        ...
+
+
+class Backends(Protocol):
+    """Gives the backend that serves the running event loop, connected."""
+
+    async def backend(self) -> Backend:
+        """Return it; connect first if need be."""
+        ...

@@ -1,0 +1,123 @@
+"""The client for code without an event loop: scripts, and synchronous web frameworks."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack
+
+from echomq_worker.client.call import Call, TimedOptions
+from echomq_worker.client.client import Client
+from echomq_worker.client.handle import JobHandle
+from echomq_worker.client.job import JobSender
+from echomq_worker.client.portal import Portal
+from echomq_worker.domain.backoff import Duration
+from echomq_worker.domain.job import JobId, State
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncJobHandle(Generic[R_co]):
+    """A `JobHandle` whose methods block instead of being awaited."""
+
+    _handle: JobHandle[R_co]
+    _portal: Portal = field(repr=False, compare=False)
+
+    @property
+    def id(self) -> JobId:
+        """The job's id."""
+        return self._handle.id
+
+    @property
+    def queue(self) -> str:
+        """The queue that it is in."""
+        return self._handle.queue
+
+    @property
+    def created(self) -> bool:
+        """False if a job with an id chosen by the caller existed before: this is that one."""
+        return self._handle.created
+
+    def state(self) -> State:
+        """Return where the job is now, as `JobHandle.state` does."""
+        return self._portal.call(self._handle.state)
+
+    def result(self, timeout: Duration | None = None) -> R_co:
+        """Wait for the job's result, as `JobHandle.result` does."""
+        return self._portal.call(partial(self._handle.result, timeout))
+
+    def cancel(self) -> bool:
+        """Remove the job if it still waits to be run, as `JobHandle.cancel` does."""
+        return self._portal.call(self._handle.cancel)
+
+
+class SyncClient:
+    """What an application can enqueue, for code that blocks. It is `app.sync`.
+
+    Threads may share it. It runs an event loop in a thread of its own, which starts with the first
+    call, is started anew after a fork, and ends with the process.
+
+    Args:
+        client: gives the application's client.
+        by_name: makes calls of handlers that are not at hand.
+        raw: makes calls for other runtimes.
+    """
+
+    def __init__(
+        self,
+        client: Callable[[], Client],
+        by_name: Callable[[str, Mapping[str, Any], TimedOptions], Call[Any]],
+        raw: Callable[[bytes, TimedOptions], Call[Any]],
+    ) -> None:
+        self._client = client
+        self._by_name = by_name
+        self._raw = raw
+        self._portal = Portal()
+
+    def enqueue(
+        self, job: JobSender[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> SyncJobHandle[R]:
+        """Enqueue a call, as `EchoMQ.enqueue` does."""
+        return self._send(job.call(*args, **kwargs))
+
+    def enqueue_in(
+        self, delay: Duration, job: JobSender[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> SyncJobHandle[R]:
+        """Enqueue a call to run after a delay, as `EchoMQ.enqueue_in` does."""
+        return self._send(job.call(*args, **kwargs).after(delay))
+
+    def enqueue_at(
+        self, when: datetime, job: JobSender[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> SyncJobHandle[R]:
+        """Enqueue a call to run at an instant, as `EchoMQ.enqueue_at` does."""
+        return self._send(job.call(*args, **kwargs).at(when))
+
+    def enqueue_many(self, calls: Iterable[Call[R]]) -> list[SyncJobHandle[R]]:
+        """Enqueue calls in one round trip per thousand, as `EchoMQ.enqueue_many` does."""
+        handles = self._portal.call(partial(self._client().send, list(calls)))
+        return [SyncJobHandle(handle, self._portal) for handle in handles]
+
+    def enqueue_by_name(
+        self, name: str, arguments: Mapping[str, Any], /, **options: Unpack[TimedOptions]
+    ) -> SyncJobHandle[Any]:
+        """Enqueue a call of a handler that is not at hand, as `EchoMQ.enqueue_by_name` does."""
+        return self._send(self._by_name(name, arguments, options))
+
+    def enqueue_raw(self, payload: bytes, /, **options: Unpack[TimedOptions]) -> SyncJobHandle[Any]:
+        """Enqueue bytes for another runtime, as `EchoMQ.enqueue_raw` does."""
+        return self._send(self._raw(payload, options))
+
+    def handle(self, job: JobSender[P, R], job_id: str, /) -> SyncJobHandle[R]:
+        """Return a handle on a job that was enqueued before. Raises `InvalidIdError`."""
+        return SyncJobHandle(job.handle(job_id), self._portal)
+
+    def close(self) -> None:
+        """Disconnect, and end the thread. The next call starts another."""
+        self._portal.close()
+
+    def _send(self, call: Call[R]) -> SyncJobHandle[R]:
+        (handle,) = self.enqueue_many([call])
+        return handle

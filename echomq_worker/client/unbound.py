@@ -1,0 +1,87 @@
+"""Calls of handlers that are not at hand: by name, or as the bytes that another runtime reads."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from echomq_worker.client.call import Call, CallOptions, TimedOptions, send_options
+from echomq_worker.errors import ArgumentsError, InvalidArgumentError
+from echomq_worker.handlers import Registry
+from echomq_worker.handlers.arguments import encode_json, told
+from echomq_worker.handlers.handler import check_handler_name
+from echomq_worker.handlers.results import ANY_RESULT
+
+
+def call_by_name(
+    registry: Registry,
+    default_queue: str,
+    name: str,
+    arguments: Mapping[str, Any],
+    options: TimedOptions,
+) -> Call[Any]:
+    """Make the call of a handler that may be registered here, or only where workers run.
+
+    Raises:
+        ArgumentsError: if the arguments do not fit the handler, as far as it is known here.
+        HandlerError: if the name cannot be a handler's.
+        InvalidArgumentError: if an option cannot be used.
+    """
+    decided = send_options(**_without_time(options))
+    if name in registry.names():
+        handler = registry.named(name)
+        queue, results = handler.queue, handler.results
+        payload = handler.encode_arguments((), arguments)
+    else:
+        queue, results = default_queue, ANY_RESULT
+        payload = _payload(check_handler_name(name), arguments)
+    call = Call[Any](
+        queue=decided.queue or queue, name=name, payload=payload, results=results, options=decided
+    )
+    return _timed(call, options)
+
+
+def raw_call(payload: bytes, default_queue: str, options: TimedOptions) -> Call[Any]:
+    """Make a job without a handler's name, for whoever reads the bytes of its queue.
+
+    Raises:
+        InvalidArgumentError: if the payload or an option cannot be used.
+    """
+    if not isinstance(payload, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"a raw payload is {type(payload).__qualname__}: expected bytes"
+        raise InvalidArgumentError(msg)
+    decided = send_options(**_without_time(options))
+    call = Call[Any](
+        queue=decided.queue or default_queue,
+        name=None,
+        payload=payload,
+        results=ANY_RESULT,
+        options=decided,
+    )
+    return _timed(call, options)
+
+
+def _payload(name: str, arguments: Mapping[str, Any]) -> bytes:
+    if not all(isinstance(key, str) for key in arguments):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"{name}: arguments are named by text: expected a mapping such as {{'to': 'a@b.c'}}"
+        raise ArgumentsError(msg)
+    try:
+        return encode_json(dict(arguments))
+    except Exception as error:
+        msg = f"{name}: the arguments cannot be written as JSON: {told(error)}"
+        raise ArgumentsError(msg) from error
+
+
+def _without_time(options: TimedOptions) -> CallOptions:
+    rest = options.copy()
+    rest.pop("delay", None)
+    rest.pop("at", None)
+    return cast("CallOptions", rest)
+
+
+def _timed(call: Call[Any], options: TimedOptions) -> Call[Any]:
+    delay, at = options.get("delay"), options.get("at")
+    if delay is not None and at is not None:
+        msg = "both delay= and at= are given: expected one of them"
+        raise InvalidArgumentError(msg)
+    if delay is not None:
+        return call.after(delay)
+    return call if at is None else call.at(at)
