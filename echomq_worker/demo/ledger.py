@@ -39,22 +39,21 @@ class Ledger:
     """How often each event has happened; `retried` is told apart from `scheduled`."""
     position: str = "0"
     """The last entry that was read."""
+    over: int = 0
+    """How many jobs have completed or died."""
 
     def read(self, entries: Iterable[LogEntry]) -> list[tuple[str, LogEntry]]:
         """Take entries in; return them, each with what it is called here."""
         told: list[tuple[str, LogEntry]] = []
         for entry in entries:
             story = self.stories.setdefault(entry.id, Story())
+            was_over = story.over
             event = self._take(story, entry)
+            self.over += story.over and not was_over
             self.events[event] += 1
             self.position = entry.position
             told.append((event, entry))
         return told
-
-    @property
-    def over(self) -> int:
-        """How many jobs have completed or died."""
-        return sum(story.over for story in self.stories.values())
 
     def _take(self, story: Story, entry: LogEntry) -> str:
         match entry.event:

@@ -63,7 +63,7 @@ class ServerProcess:
         try:
             with self._log.open("wb") as log:
                 self._process = subprocess.Popen(  # noqa: S603 - no shell, our own arguments
-                    _dying_with_us(self._command),
+                    dying_with_us(self._command),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -81,7 +81,8 @@ class ServerProcess:
         self._process.wait()
 
 
-def _dying_with_us(command: Sequence[str]) -> Sequence[str]:
+def dying_with_us(command: Sequence[str]) -> Sequence[str]:
+    """Return the command whose process ends when the thread that starts it does (on Linux)."""
     if sys.platform != "linux" or not sys.executable:
         return command
     return [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), *command]
