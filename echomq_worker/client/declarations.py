@@ -95,8 +95,9 @@ class Declarations:
         def register(function: Callable[..., Any], /) -> Any:  # noqa: ANN401
             handler = named_handler(function, name=name, queue=where, options=treated)
             self.registry.add(handler)
-            kind = AsyncJob[..., Any] if handler.is_async else SyncJob[..., Any]
-            return kind(handler, self._client_of)
+            if handler.is_async:
+                return AsyncJob[..., Any](handler, self._client_of)
+            return SyncJob[..., Any](handler, self._client_of)
 
         return cast("JobDecorator", register)
 

@@ -33,7 +33,7 @@ def call_by_name(
     else:
         queue, results = default_queue, ANY_RESULT
         payload = _payload(check_handler_name(name), arguments)
-    call = Call[Any](
+    call: Call[Any] = Call(
         queue=decided.queue or queue, name=name, payload=payload, results=results, options=decided
     )
     return _timed(call, options)
@@ -49,7 +49,7 @@ def raw_call(payload: bytes, default_queue: str, options: TimedOptions) -> Call[
         msg = f"a raw payload is {type(payload).__qualname__}: expected bytes"
         raise InvalidArgumentError(msg)
     decided = send_options(**_without_time(options))
-    call = Call[Any](
+    call: Call[Any] = Call(
         queue=decided.queue or default_queue,
         name=None,
         payload=payload,
