@@ -43,8 +43,8 @@ def _run(chosen: Sequence[Check], *, write: bool) -> int:
     failed: list[str] = []
     for report in run_checks(chosen, ROOT, write=write):
         print(report.line, flush=True)
-        for problem in report.problems[:DETAILS]:
-            print("    " + problem.replace("\n", "\n    "), flush=True)
+        for detail in (*report.problems[:DETAILS], *report.notes):
+            print("    " + detail.replace("\n", "\n    "), flush=True)
         if len(report.problems) > DETAILS:
             print(f"    … and {len(report.problems) - DETAILS} more", flush=True)
         if report.problems:

@@ -8,13 +8,21 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What is wrong, and what is worth telling although it is not."""
+
+    problems: Sequence[str]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One thing that is checked."""
 
     name: str
     holds: str
     """What is true of a project that passes, for `--list`."""
-    run: Callable[[Path], list[str]]
+    run: Callable[[Path], list[str] | Found]
     """Given the project's folder, returns what is wrong."""
     write: Callable[[Path], list[str]] | None = None
     """Renews the file that the check compares with; returns what it could not do."""
@@ -26,6 +34,7 @@ class Report:
 
     name: str
     problems: Sequence[str]
+    notes: Sequence[str]
     seconds: float
 
     @property
@@ -54,7 +63,8 @@ def _report(check: Check, root: Path, *, write: bool) -> Report:
     began = time.monotonic()
     act = check.write if write and check.write is not None else check.run
     try:
-        problems = act(root)
+        found = act(root)
     except Exception as error:  # noqa: BLE001 - one broken check must not hide the others
-        problems = [f"the check itself broke: {type(error).__name__}: {error}"]
-    return Report(check.name, problems, time.monotonic() - began)
+        found = [f"the check itself broke: {type(error).__name__}: {error}"]
+    told = found if isinstance(found, Found) else Found(found)
+    return Report(check.name, told.problems, told.notes, time.monotonic() - began)

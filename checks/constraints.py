@@ -6,17 +6,17 @@ from pathlib import Path
 
 from checks.files import project_files
 
-FILES = re.compile(r"(?:.*/)?constraints[\w.-]*\.txt")
+FILES = re.compile(r"requirements/[\w.-]+\.txt")
 _PINNED = re.compile(
     r"[A-Za-z0-9][\w.-]*(?:\[[\w.,-]+\])?==[^\s;]+(?:\s*;[^#]*?)?(?P<hashes>(?:\s+--hash=sha256:[0-9a-f]{64})*)"
 )
 
 
 def constraints(root: Path) -> list[str]:
-    """Return what is wrong with the constraints files."""
+    """Return what is wrong with the lists of pinned dependencies."""
     paths = [path for path in project_files(root) if FILES.fullmatch(path.as_posix())]
     if not paths:
-        return ["no constraints*.txt: make one with `uv pip compile --generate-hashes`"]
+        return ["no requirements/*.txt: run requirements/compile"]
     return [
         f"{path}:{problem}" for path in paths for problem in _problems((root / path).read_text())
     ]

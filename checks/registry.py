@@ -8,10 +8,12 @@ from checks.names import names, write_names
 from checks.size import sizes
 from checks.tables import tables, write_tables
 from checks.tools import formatting, layers, linting, typing
+from checks.traffic.check import traffic, write_traffic
 from checks.words import words
 
 CHECKS = (
     Check("types", "pyright strict finds nothing", typing),
+    Check("traffic", "no scenario costs 10 % more commands than it did", traffic, write_traffic),
     Check("format", "ruff would format nothing differently", formatting),
     Check("lint", "ruff finds nothing, with all its rules", linting),
     Check("layers", "imports point down, and only store knows redis", layers),

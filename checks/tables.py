@@ -20,8 +20,16 @@ def settings_table() -> str:
     return settings_table()
 
 
+def state_diagram() -> str:
+    """How a job moves between its places."""
+    from echomq_worker.domain.lifecycle import state_diagram  # noqa: PLC0415
+
+    return state_diagram()
+
+
 GENERATORS: Mapping[str, Generator] = {
     "settings": settings_table,
+    "lifecycle": state_diagram,
 }
 
 

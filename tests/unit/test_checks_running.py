@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from checks import __main__ as command
-from checks.check import Check, run_checks
+from checks.check import Check, Found, run_checks
 
 
 def fine(_root: Path) -> list[str]:
@@ -19,6 +19,10 @@ def wanting(_root: Path) -> list[str]:
 def broken(_root: Path) -> list[str]:
     msg = "cannot even look"
     raise RuntimeError(msg)
+
+
+def telling(_root: Path) -> Found:
+    return Found([], notes=["took 3 µs"])
 
 
 def renew(root: Path) -> list[str]:
@@ -56,6 +60,14 @@ def test_one_finding_fails_the_command_and_is_shown_below_its_check(
 def test_a_single_check_is_run_by_its_name(capsys: pytest.CaptureFixture[str]):
     assert run("fine") == 0
     assert "wanting" not in capsys.readouterr().out
+
+
+def test_a_note_is_shown_and_fails_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(command, "CHECKS", (Check("telling", "", telling),))
+    assert run() == 0
+    assert "    took 3 µs\n" in capsys.readouterr().out
 
 
 def test_a_check_that_breaks_has_failed(tmp_path: Path):

@@ -26,7 +26,7 @@ def a_function(lines: int) -> str:
     return "def long():\n" + "    x = 1\n" * (lines - 1)
 
 
-@pytest.mark.parametrize("folder", ["echomq_worker", "tests/unit", "checks", "examples"])
+@pytest.mark.parametrize("folder", ["echomq_worker", "tests/unit", "checks", "bench", "examples"])
 def test_a_file_may_have_300_lines_and_no_more(tmp_path: Path, folder: str):
     put(tmp_path, f"{folder}/fits.py", "x = 1\n" * 300)
     assert sizes(tmp_path) == []
@@ -103,7 +103,7 @@ def test_outside_a_checkout_hidden_and_built_folders_are_left_out(tmp_path: Path
 def test_a_pinned_and_hashed_list_passes(tmp_path: Path):
     put(
         tmp_path,
-        "constraints.txt",
+        "requirements/dev.txt",
         "# made by a tool\n"
         f"anyio==4.9.0 \\\n    {HASH} \\\n    {HASH}\n    # via echomq-worker\n"
         f"uvloop==0.21.0 ; sys_platform != 'win32' \\\n    {HASH}\n"
@@ -124,12 +124,10 @@ def test_a_pinned_and_hashed_list_passes(tmp_path: Path):
     ],
 )
 def test_a_loose_or_hosted_requirement_is_found(tmp_path: Path, line: str, problem: str):
-    put(tmp_path, "ci/constraints-dev.txt", f"click==8.2.0 {HASH}\n{line}\n")
+    put(tmp_path, "requirements/dev.txt", f"click==8.2.0 {HASH}\n{line}\n")
     (found,) = constraints(tmp_path)
-    assert found.startswith(f"ci/constraints-dev.txt:2: {problem}")
+    assert found.startswith(f"requirements/dev.txt:2: {problem}")
 
 
-def test_a_project_without_constraints_is_told_to_make_them(tmp_path: Path):
-    assert constraints(tmp_path) == [
-        "no constraints*.txt: make one with `uv pip compile --generate-hashes`"
-    ]
+def test_a_project_without_pinned_dependencies_is_told_to_make_them(tmp_path: Path):
+    assert constraints(tmp_path) == ["no requirements/*.txt: run requirements/compile"]
