@@ -1,0 +1,193 @@
+"""Puts the parts of a worker together."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from echomq_worker.domain.backoff import Dice
+from echomq_worker.domain.cadence import Cadence
+from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.job import Claimed
+from echomq_worker.domain.outcome import Verdict
+from echomq_worker.domain.picker import Picker, Strict, Weighted
+from echomq_worker.handlers.lifespan import Lifespan, no_lifespan
+from echomq_worker.handlers.middleware import RunMiddleware
+from echomq_worker.worker.burst import Burst
+from echomq_worker.worker.desk import Desk
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.journal import Journal
+from echomq_worker.worker.judge import Judge
+from echomq_worker.worker.leases import Leases
+from echomq_worker.worker.listener import Listener
+from echomq_worker.worker.options import WorkerOptions
+from echomq_worker.worker.outage import Outage
+from echomq_worker.worker.ports import BlockingExtends, Line, Queue, Registry
+from echomq_worker.worker.presence import Heart, OnBeat, SelfPortrait
+from echomq_worker.worker.pump import Pump
+from echomq_worker.worker.run import LEASE_LOST, Run
+from echomq_worker.worker.runner import Runner
+from echomq_worker.worker.settler import Settler
+from echomq_worker.worker.slots import Slots
+from echomq_worker.worker.stats import Stats
+from echomq_worker.worker.stop import Stop
+from echomq_worker.worker.supervisor import Service
+from echomq_worker.worker.threads import Threads
+from echomq_worker.worker.timeouts import Timeouts
+
+WATCH_BEATS = 3
+"""The watch of a queue is free again so many beats after its watcher was last heard of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """All that a worker needs from elsewhere."""
+
+    queues: Sequence[Queue]
+    """One for each queue of the options."""
+    extender: BlockingExtends
+    registry: Registry
+    clock: Clock
+    lifespan: Lifespan[Any] = no_lifespan
+    middleware: Sequence[RunMiddleware] = ()
+    dice: Dice = random.uniform
+    on_ready: Callable[[], None] = lambda: None
+    """Called when the first claim is about to be made."""
+    on_beat: OnBeat | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Parts:
+    """The parts of one worker."""
+
+    hands: Hands
+    stats: Stats
+    slots: Slots
+    runner: Runner
+    threads: Threads
+    portrait: SelfPortrait
+    support: list[Service]
+    """What must outlive the running jobs."""
+    intake: list[Service] = field(default_factory=list[Service])
+    """What brings in new ones."""
+    desks: list[Desk] = field(default_factory=list[Desk])
+    lines: list[Line] = field(default_factory=list[Line])
+
+
+class Assembly:
+    """Builds a worker from its options and from what it needs from elsewhere."""
+
+    def __init__(self, options: WorkerOptions, outside: Outside, stop: Stop) -> None:
+        self._options = options
+        self._outside = outside
+        self._clock = outside.clock
+        self._stop = stop
+        self._hands = Hands()
+        self._stats = Stats()
+        self._journal = Journal(self._clock)
+        self._timeouts = Timeouts(self._clock, self._journal, grace_ms=options.cancel_grace_ms)
+        self._threads = Threads(options.thread_count)
+        names = [queue.name for queue in options.queues]
+        self._slots = Slots(options.concurrency, names, _picker(options))
+        self._portrait = SelfPortrait(options, self._hands, self._stats, stop, self._clock)
+        self._lines_outage = Outage(self._clock, "server")
+        self._hints_outage = Outage(self._clock, "wakeups")
+        self._runner = self._new_runner()
+        self._listeners: list[Listener] = []
+
+    def build(self, *, burst: bool) -> Parts:
+        """Build all parts; with `burst` one that stops the worker when nothing is left to do."""
+        options, clock = self._options, self._clock
+        leases = Leases(
+            self._hands,
+            self._outside.extender,
+            self._lost,
+            lease_ms=options.lease_ms,
+            every_ms=options.renew_every_ms,
+        )
+        heart = Heart(self._portrait, self._outside.on_beat, clock, beat_ms=options.beat_ms)
+        parts = Parts(
+            hands=self._hands,
+            stats=self._stats,
+            slots=self._slots,
+            runner=self._runner,
+            threads=self._threads,
+            portrait=self._portrait,
+            support=[leases, self._timeouts, heart],
+        )
+        for index, queue in enumerate(self._outside.queues):
+            self._serve(parts, queue, options.beat_ms * index // len(self._outside.queues))
+        if burst:
+            parts.intake.append(Burst(parts.desks, self._hands, self._stop))
+        return parts
+
+    def _serve(self, parts: Parts, queue: Queue, offset_ms: int) -> None:
+        line = queue.line(
+            trouble=self._lines_outage.trouble,
+            worker_id=self._options.worker_id,
+            watch_ms=WATCH_BEATS * self._options.beat_ms,
+        )
+        desk = self._new_desk(queue.name, line)
+        cadence = Cadence(beat_ms=self._options.beat_ms)
+        pump = Pump(queue.name, desk, self._clock, cadence, offset_ms=offset_ms)
+        listener = Listener(
+            queue,
+            slots=self._slots,
+            pump=pump,
+            rung=desk.ask_look,
+            clock=self._clock,
+            outage=self._hints_outage,
+            beat_ms=self._options.beat_ms,
+        )
+        self._listeners.append(listener)
+
+        desk.on_reply(partial(self._learn, pump))
+        parts.lines.append(line)
+        parts.desks.append(desk)
+        parts.support += (desk, pump)
+        parts.intake.append(listener)
+
+    def _learn(self, pump: Pump, claimed: Claimed, *, watching: bool | None) -> None:
+        self._lines_outage.answered()
+        self._portrait.answered()
+        pump.learn(claimed, watching=watching)
+        for listener in self._listeners:
+            listener.update()
+
+    def _new_desk(self, name: str, line: Line) -> Desk:
+        return Desk(
+            name,
+            line,
+            slots=self._slots,
+            settler=Settler(self._hands, self._stats, self._journal),
+            runner=self._runner,
+            journal=self._journal,
+            stats=self._stats,
+            options=self._options,
+            presence=self._portrait.presence,
+        )
+
+    def _new_runner(self) -> Runner:
+        return Runner(
+            registry=self._outside.registry,
+            middleware=self._outside.middleware,
+            options=self._options,
+            hands=self._hands,
+            judge=Judge(self._options, self._clock, self._outside.dice),
+            threads=self._threads,
+            timeouts=self._timeouts,
+            journal=self._journal,
+            clock=self._clock,
+        )
+
+    def _lost(self, run: Run, verdict: Verdict) -> None:
+        # With its outcome decided a job may well be gone: then the settlement has been there.
+        if run in self._hands.running and run.cancel_reason != LEASE_LOST:
+            self._journal.lease_lost(run, verdict)
+            run.cancel(LEASE_LOST)
+            self._timeouts.remind(run)
+
+
+def _picker(options: WorkerOptions) -> Picker:
+    return Strict(options.queues) if options.order == "strict" else Weighted(options.queues)

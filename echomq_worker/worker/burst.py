@@ -1,0 +1,50 @@
+"""Stops the worker when there is nothing left to do."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from echomq_worker.domain.job import Claimed
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.stop import Stop
+
+
+class Looks(Protocol):
+    """Asks one queue for work."""
+
+    async def look(self) -> Claimed:
+        """Claim if there is room; return what the server said."""
+        ...
+
+
+class Burst:
+    """Asks all queues in turn until a whole round brings nothing while nothing runs.
+
+    Jobs that are due later, and those of a paused queue, stay where they are.
+
+    Args:
+        desks: one for each queue.
+        hands: the jobs that this worker holds.
+        stop: asked to drain in the end.
+    """
+
+    name = "burst"
+
+    def __init__(self, desks: Sequence[Looks], hands: Hands, stop: Stop) -> None:
+        self._desks = desks
+        self._hands = hands
+        self._stop = stop
+
+    async def run(self) -> None:
+        """Watch until there is nothing left."""
+        while not await self._nothing_left():
+            await self._hands.empty.wait()
+        self._stop.drain("burst")
+
+    async def _nothing_left(self) -> bool:
+        before = self._hands.total
+        for desk in self._desks:
+            claimed = await desk.look()
+            if claimed.jobs or (claimed.left and not claimed.paused):
+                return False
+        # A job that came and went meanwhile may have made others where we had looked already.
+        return self._hands.empty.is_set() and self._hands.total == before

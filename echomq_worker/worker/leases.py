@@ -1,0 +1,130 @@
+"""Keeps the leases of held jobs alive, from a thread that no handler can hold up."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+import structlog
+
+from echomq_worker.domain.outcome import Verdict
+from echomq_worker.errors import UnavailableError
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.ports import BlockingExtends
+from echomq_worker.worker.run import Run
+
+MOST_AT_ONCE = 1_000
+FAILURES_LIMIT = 5
+_by_queue = attrgetter("held.queue")
+
+Lost = Callable[[Run, Verdict], None]
+"""Told that a held job is no longer ours."""
+
+
+class Leases:
+    """Extends all leases three times over their length, so that two misses do no harm.
+
+    Args:
+        hands: the jobs that this worker holds.
+        extender: extends them, over a connection of its own.
+        lost: told, on the loop, of each job that is no longer ours.
+        lease_ms: how long a lease is.
+        every_ms: how often leases are extended.
+    """
+
+    name = "leases"
+
+    def __init__(
+        self, hands: Hands, extender: BlockingExtends, lost: Lost, *, lease_ms: int, every_ms: int
+    ) -> None:
+        self._hands = hands
+        self._extender = extender
+        self._lost = lost
+        self._lease_ms = lease_ms
+        self._every_ms = every_ms
+        self._log: Any = structlog.get_logger("echomq.worker")
+        self._failing = False
+
+    async def run(self) -> None:
+        """Extend for ever."""
+        loop = asyncio.get_running_loop()
+        stop = threading.Event()
+        broken: asyncio.Future[None] = loop.create_future()
+        thread = threading.Thread(
+            target=self._keep, args=(stop, loop, broken), name="echomq-leases", daemon=True
+        )
+        thread.start()
+        try:
+            await broken
+        finally:
+            stop.set()
+
+    def extend(self, report: Lost) -> None:
+        """Extend each lease once; `report` those that are lost. Called in the thread.
+
+        Raises:
+            ServerError: or one of its kinds; nothing is known about the rest then.
+        """
+        # A copy made in one step: the loop adds and removes meanwhile.
+        held = sorted(self._hands.held, key=_by_queue)
+        for queue, group in groupby(held, key=_by_queue):
+            runs = list(group)
+            for first in range(0, len(runs), MOST_AT_ONCE):
+                part = runs[first : first + MOST_AT_ONCE]
+                verdicts = self._extender.extend(queue, [run.held for run in part], self._lease_ms)
+                for run, verdict in zip(part, verdicts, strict=True):
+                    if verdict is not Verdict.OK:
+                        report(run, verdict)
+
+    def _keep(
+        self,
+        stop: threading.Event,
+        loop: asyncio.AbstractEventLoop,
+        broken: asyncio.Future[None],
+    ) -> None:
+        def report(run: Run, verdict: Verdict) -> None:
+            loop.call_soon_threadsafe(self._lost, run, verdict)
+
+        failures = 0
+        while not stop.wait(self._wait_ms(failures) / 1_000):
+            try:
+                self.extend(report)
+            except UnavailableError as error:
+                failures += 1
+                self._noticed(error)
+            except Exception as error:  # noqa: BLE001 - the service that keeps us decides
+                failures += 1
+                if failures >= FAILURES_LIMIT:
+                    with suppress(RuntimeError):
+                        loop.call_soon_threadsafe(_break, broken, error)
+                    break
+            else:
+                failures = 0
+                self._recovered()
+        self._extender.close()
+
+    def _wait_ms(self, failures: int) -> int:
+        return min(self._every_ms, 250 << min(failures, 4)) if failures else self._every_ms
+
+    def _noticed(self, error: Exception) -> None:
+        if not self._failing:
+            self._failing = True
+            self._log.warning(
+                "leases.not_extended",
+                error_message=str(error),
+                hint="it is tried again; if it takes longer than the lease, other workers may "
+                "run the jobs again",
+            )
+
+    def _recovered(self) -> None:
+        if self._failing:
+            self._failing = False
+            self._log.warning("leases.extended_again")
+
+
+def _break(broken: asyncio.Future[None], error: Exception) -> None:
+    if not broken.done():
+        broken.set_exception(error)

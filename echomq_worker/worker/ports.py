@@ -1,0 +1,132 @@
+"""What the worker asks of the rest: the store, the registry of handlers."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol
+
+from echomq_worker.domain.job import Claimed, Held
+from echomq_worker.domain.outcome import Outcome, Verdict
+from echomq_worker.domain.replies import Beat, Presence, Settled
+from echomq_worker.handlers.context import JobContext
+from echomq_worker.handlers.options import HandlerOptions
+
+Trouble = Callable[[Exception, int], Awaitable[None]]
+"""Told of an unanswered call and how many times in a row; returns when to ask again."""
+
+
+class Line(Protocol):
+    """A line to one queue, with one call in flight, asked again until it is answered."""
+
+    async def claim(self, *, limit: int, lease_ms: int, promote: int) -> Claimed:
+        """Promote at most `promote` due jobs and take up to `limit` under a lease."""
+        ...
+
+    async def settle(
+        self,
+        settlements: Sequence[tuple[Held, Outcome]],
+        *,
+        limit: int,
+        lease_ms: int,
+        promote: int,
+    ) -> Settled:
+        """Write outcomes and claim in the same round trip."""
+        ...
+
+    async def beat(  # noqa: PLR0913 - one round trip for all that is done once a beat
+        self,
+        *,
+        limit: int,
+        lease_ms: int,
+        promote: int,
+        reap: int,
+        crash_limit: int,
+        max_attempts: int,
+        worker: Presence | None,
+    ) -> Beat:
+        """Reap, promote, claim, renew the watch and say that this worker lives."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connection of this line."""
+        ...
+
+
+class Queue(Protocol):
+    """One queue, as far as a worker needs it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    def line(self, *, trouble: Trouble, worker_id: str, watch_ms: int) -> Line:
+        """Return a line of its own for a worker.
+
+        Args:
+            trouble: awaited between two tries of an unanswered call.
+            worker_id: who may become the watcher of this queue.
+            watch_ms: how long the watch is held without a sign of life.
+        """
+        ...
+
+    async def wait_hint(self, *, bell: bool, clock: bool, timeout_ms: int) -> bool:
+        """Wait until work may have come (`bell`) or the schedule has a new head (`clock`)."""
+        ...
+
+    async def leave(self, worker_id: str) -> None:
+        """Say that a worker has gone."""
+        ...
+
+
+class BlockingExtends(Protocol):
+    """Extends leases from a thread, over a connection of its own."""
+
+    def extend(self, queue: str, held: Sequence[Held], lease_ms: int) -> Sequence[Verdict]:
+        """Push back the leases of jobs that are still ours; a verdict for each, in order."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+class Handler(Protocol):
+    """A registered function, as far as a worker needs it."""
+
+    @property
+    def name(self) -> str | None:
+        """What jobs call it by; None for a queue's raw handler."""
+        ...
+
+    @property
+    def is_async(self) -> bool:
+        """True if calling it gives an awaitable, False if it is to run in a thread."""
+        ...
+
+    @property
+    def options(self) -> HandlerOptions:
+        """How it wants its jobs to be treated."""
+        ...
+
+    def bind(self, payload: bytes, context: JobContext, state: object | None) -> Callable[[], Any]:
+        """Make the call that runs a job."""
+        ...
+
+    def encode_result(self, value: object) -> bytes:
+        """Make the JSON that keeps a result."""
+        ...
+
+
+class Registry(Protocol):
+    """The handlers of the application."""
+
+    def find(self, queue: str, name: str | None, payload: bytes) -> Handler | None:
+        """Return the handler of a job; None if there is none here."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return the names of all handlers."""
+        ...
+
+    def check_state(self, state: object | None) -> None:
+        """Raise `HandlerError` if a handler asks for another state than the lifespan yields."""
+        ...

@@ -1,0 +1,64 @@
+"""What is written down about a failed attempt."""
+
+import traceback
+from types import TracebackType
+
+from echomq_worker.domain.failures import TRACEBACK_LIMIT, Failure
+
+FRAMES = 12
+_OWN = "echomq_worker."
+
+
+def examine(error: BaseException, *, attempt: int, worker: str, at_ms: int) -> Failure:
+    """Describe what a handler raised. Never raises, and never shows values of variables.
+
+    Args:
+        error: what it raised.
+        attempt: the number of the attempt, from 1.
+        worker: the name of this worker.
+        at_ms: now, in Unix milliseconds.
+    """
+    return Failure(
+        attempt=attempt,
+        type=type(error).__qualname__,
+        message=message_of(error),
+        traceback=traceback_of(error),
+        worker=worker,
+        at_ms=at_ms,
+    )
+
+
+def message_of(error: BaseException) -> str:
+    """Return what an error says, even if it fails to say it."""
+    try:
+        return str(error)
+    except Exception as failed:  # noqa: BLE001 - it is the application's code
+        return f"(its text cannot be shown: {type(failed).__name__})"
+
+
+def traceback_of(error: BaseException) -> str:
+    """Return the last frames, from the handler on, of an error and of what caused it."""
+    try:
+        report = traceback.TracebackException(
+            type(error),
+            error,
+            _from_handler(error.__traceback__),
+            limit=-FRAMES,
+            capture_locals=False,
+            compact=True,
+        )
+        text = "".join(report.format())
+    except Exception:  # noqa: BLE001 - a strange error is no reason to lose its job
+        return ""
+    if len(text) <= TRACEBACK_LIMIT:
+        return text
+    mark = "…\n"
+    return mark + text[len(text) - TRACEBACK_LIMIT + len(mark) :]
+
+
+def _from_handler(frames: TracebackType | None) -> TracebackType | None:
+    """Skip our own frames, which say nothing about the failure."""
+    own = frames
+    while own is not None and own.tb_frame.f_globals.get("__name__", "").startswith(_OWN):
+        own = own.tb_next
+    return own or frames

@@ -1,0 +1,64 @@
+"""Outcomes that wait to be written."""
+
+from collections import deque
+from collections.abc import Sequence
+
+from echomq_worker.domain.outcome import Verdict
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.journal import Journal
+from echomq_worker.worker.run import Run
+from echomq_worker.worker.stats import Stats
+
+MOST_AT_ONCE = 1_000
+_ACCEPTED = frozenset({Verdict.OK, Verdict.ALREADY})
+
+
+class Settler:
+    """Collects the outcomes of one queue; what ends in one turn of the loop is written together.
+
+    Args:
+        hands: the jobs that this worker holds.
+        stats: counts the outcomes.
+        journal: writes their lines.
+    """
+
+    def __init__(self, hands: Hands, stats: Stats, journal: Journal) -> None:
+        self._hands = hands
+        self._stats = stats
+        self._journal = journal
+        self._waiting: deque[Run] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, run: Run) -> None:
+        """Have the outcome of a run written with the next call."""
+        self._waiting.append(run)
+
+    def drop(self, run: Run) -> None:
+        """Let go of a job that is no longer ours."""
+        self._hands.let_go(run)
+        self._stats.lost += 1
+
+    def batch(self) -> list[Run]:
+        """Take out what is to be written now, the oldest first."""
+        if len(self._waiting) <= MOST_AT_ONCE:
+            taken = list(self._waiting)
+            self._waiting.clear()
+            return taken
+        return [self._waiting.popleft() for _ in range(MOST_AT_ONCE)]
+
+    def put_back(self, batch: Sequence[Run]) -> None:
+        """Have a batch written again: nothing is known about it."""
+        self._waiting.extendleft(reversed(batch))
+
+    def written(self, batch: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
+        """Count what the server has accepted, and let go of the jobs."""
+        for run, verdict in zip(batch, verdicts, strict=True):
+            self._hands.let_go(run)
+            if run.outcome is not None and verdict in _ACCEPTED:
+                self._stats.count(run.outcome)
+                self._journal.settled(run, run.outcome)
+            else:
+                self._stats.refused += 1
+                self._journal.refused(run, verdict)

@@ -1,0 +1,83 @@
+"""Counts what a worker did."""
+
+from dataclasses import dataclass
+
+from echomq_worker.domain.outcome import (
+    Buried,
+    Completed,
+    HandedBack,
+    Outcome,
+    Retried,
+    Snoozed,
+)
+
+
+@dataclass(slots=True)
+class Stats:
+    """What became of the jobs of this worker. An outcome counts once the server has accepted it."""
+
+    completed: int = 0
+    retried: int = 0
+    buried: int = 0
+    snoozed: int = 0
+    """Put off by their handlers."""
+    unknown: int = 0
+    """Put back because no handler is known here."""
+    returned: int = 0
+    """Handed back because this worker stopped."""
+    lost: int = 0
+    """Runs whose lease was lost before they ended."""
+    refused: int = 0
+    """Outcomes that the server refused: the job was somebody else's by then."""
+    recovered: int = 0
+    """Jobs of workers that died, made claimable again by this one."""
+
+    def count(self, outcome: Outcome) -> None:
+        """Count an outcome that the server has accepted."""
+        match outcome:
+            case Completed():
+                self.completed += 1
+            case Retried():
+                self.retried += 1
+            case Buried():
+                self.buried += 1
+            case Snoozed(unknown=True):
+                self.unknown += 1
+            case Snoozed():
+                self.snoozed += 1
+            case HandedBack():
+                self.returned += 1
+
+    @property
+    def processed(self) -> int:
+        """How many runs ended with an outcome of their own."""
+        return self.completed + self.retried + self.buried + self.snoozed
+
+    def __str__(self) -> str:
+        words = {
+            "completed": self.completed,
+            "retried": self.retried,
+            "buried": self.buried,
+            "snoozed": self.snoozed,
+            "without handler": self.unknown,
+            "handed back": self.returned,
+            "lost": self.lost,
+            "refused": self.refused,
+        }
+        said = [f"{count} {word}" for word, count in words.items() if count]
+        return ", ".join(said) or "no jobs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """How a worker is doing, told once a beat."""
+
+    state: str
+    """`starting`, `running`, `draining` or `cancelling`."""
+    running: int
+    """How many jobs run now."""
+    slots: int
+    """How many may run at once."""
+    answered_ms: int | None
+    """How long ago the server last answered a claim, in ms; None if it never did."""
+    stats: Stats

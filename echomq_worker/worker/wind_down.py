@@ -1,0 +1,72 @@
+"""What happens to running jobs when the worker stops."""
+
+from typing import Any
+
+import structlog
+
+from echomq_worker.domain.clock import Clock
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.run import SHUTDOWN
+from echomq_worker.worker.stop import Stop
+from echomq_worker.worker.waiting import wait_until
+
+TELL_EVERY_MS = 5_000
+MOST_NAMED = 20
+
+
+class WindDown:
+    """Lets running jobs finish, then cancels them, then leaves them behind.
+
+    Args:
+        hands: the jobs that this worker holds.
+        stop: how much time there is.
+        clock: waits.
+    """
+
+    def __init__(self, hands: Hands, stop: Stop, clock: Clock) -> None:
+        self._hands = hands
+        self._stop = stop
+        self._clock = clock
+        self._log: Any = structlog.get_logger("echomq.worker")
+
+    @property
+    def _cancel_end_ms(self) -> int:
+        """When cancelled handlers must have ended, so that time is left to hand their jobs back."""
+        stop = self._stop
+        cancel_ms = stop.end_at_ms - stop.cancel_at_ms
+        return stop.end_at_ms - min(1_000, cancel_ms // 5)
+
+    async def finish(self) -> None:
+        """Let running jobs finish until it is time to cancel them."""
+        stop = self._stop
+        while not self._hands.quiet.is_set() and not stop.cancelling.is_set():
+            now_ms = self._clock.monotonic_ms()
+            if now_ms >= stop.cancel_at_ms:
+                return
+            next_ms = min(stop.cancel_at_ms, now_ms + TELL_EVERY_MS)
+            await wait_until(self._clock, next_ms, self._hands.quiet, stop.cancelling)
+            if self._clock.monotonic_ms() >= next_ms and not self._hands.quiet.is_set():
+                self._log.info("worker.still_draining", **self._left())
+
+    async def cancel(self) -> None:
+        """Cancel what still runs; return when all has ended or the time for it is up."""
+        if self._hands.quiet.is_set():
+            return
+        self._log.warning("worker.cancelling", **self._left())
+        for run in tuple(self._hands.running):
+            run.cancel(SHUTDOWN)
+        await wait_until(self._clock, self._cancel_end_ms, self._hands.quiet)
+
+    async def hand_over(self) -> None:
+        """Wait until the server has all outcomes, or the time is up."""
+        await wait_until(self._clock, self._stop.end_at_ms, self._hands.empty)
+
+    def _left(self) -> dict[str, object]:
+        running = self._hands.running
+        left_ms = max(0, self._stop.end_at_ms - self._clock.monotonic_ms())
+        return {
+            "running": len(running),
+            "jobs": [run.held.id for run in running][:MOST_NAMED],
+            "job_names": self._hands.names(),
+            "time_left": left_ms / 1_000,
+        }
