@@ -1,7 +1,8 @@
 """The application object: what it declares, what it enqueues, when it is connected."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from typing import Any, ParamSpec, Self, TypeVar, Unpack
@@ -27,6 +28,9 @@ from echomq_worker.system_clock import SystemClock
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_WIRED = ("_backend", "_clock", "minter", "_connections", "client", "_wiring")
+"""What depends on where jobs go and on who tells the time."""
 
 
 class EchoMQ(Declarations):
@@ -76,12 +80,7 @@ class EchoMQ(Declarations):
             "max_payload": None if max_payload is None else str(max_payload),
             "node_id": None if node_id is None else str(node_id),
         }
-        self._backend = backend
-        self._clock = clock or SystemClock()
-        # The operating system's dice: an application may have seeded the others.
-        dice = random.SystemRandom().randrange
-        self.minter = Minter(clock_ms=self._clock.now_ms, dice=dice)
-        self._connections = Connections(self._make_backend)
+        self._wire(backend, clock or SystemClock())
 
     # --- enqueue -------------------------------------------------------------------------
 
@@ -200,6 +199,46 @@ class EchoMQ(Declarations):
             max_payload=wiring.max_payload,
             middleware=self.enqueue_layers,
         )
+
+    @contextmanager
+    def stand_in(self, backend: Backend, clock: Clock) -> Generator[None]:
+        """Let a backend stand in for the server, and a clock for the machine's, inside a block.
+
+        For tests: `echomq_worker.testing` does it. No setting is read but those given in code.
+
+        Args:
+            backend: where jobs are enqueued.
+            clock: tells the time.
+        """
+        before = {name: vars(self).pop(name) for name in _WIRED if name in vars(self)}
+        self._wire(backend, clock)
+        try:
+            yield
+        finally:
+            for name in _WIRED:
+                vars(self).pop(name, None)
+            vars(self).update(before)
+
+    @property
+    def given(self) -> Mapping[str, str]:
+        """What was decided in code, as texts by attribute of `Settings`."""
+        return {name: text for name, text in self._flags.items() if text is not None}
+
+    def use(self, wiring: Wiring) -> None:
+        """Enqueue where a program says that has read the settings, such as a worker.
+
+        Call it before anything is enqueued.
+        """
+        vars(self).pop("client", None)
+        self._wiring = wiring
+
+    def _wire(self, backend: Backend | None, clock: Clock) -> None:
+        self._backend = backend
+        self._clock = clock
+        # The operating system's dice: an application may have seeded the others.
+        dice = random.SystemRandom().randrange
+        self.minter = Minter(clock_ms=clock.now_ms, dice=dice)
+        self._connections = Connections(self._make_backend)
 
     @cached_property
     def _wiring(self) -> Wiring:

@@ -114,3 +114,7 @@ class ResultUnavailableError(EchoMQError):
 
 class ResultTimeoutError(EchoMQError, TimeoutError):
     """The job had no result within the time given."""
+
+
+class NotIdleError(EchoMQError):
+    """The jobs of a test come to no end, or wait for what does not come."""
