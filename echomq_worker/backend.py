@@ -51,7 +51,11 @@ def wired_by_settings(flags: Mapping[str, str | None]) -> Wiring:
     """
     from echomq_worker.config import load  # noqa: PLC0415 - not needed to declare handlers
 
-    settings = load(os.environ, flags).settings
+    return wired_to(load(os.environ, flags).settings)
+
+
+def wired_to(settings: "Settings") -> Wiring:
+    """Take what a producer needs from settings that were read already."""
     return Wiring(
         make_backend=lambda: _server(settings),
         max_payload=settings.max_payload,
@@ -73,6 +77,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
         max_connections=settings.redis_max_connections,
         client_name=f"echomq:{settings.worker_name}",
         wire_version=settings.wire_version,
+        log_size=settings.log_events,
     )
 
 

@@ -31,10 +31,18 @@ class SelfPortrait:
         stats: what it did.
         stop: whether it stops.
         clock: tells the time.
+        away: tells whether the server does not answer.
     """
 
-    def __init__(
-        self, options: WorkerOptions, hands: Hands, stats: Stats, stop: Stop, clock: Clock
+    def __init__(  # noqa: PLR0913 - what it is a picture of
+        self,
+        options: WorkerOptions,
+        hands: Hands,
+        stats: Stats,
+        stop: Stop,
+        clock: Clock,
+        *,
+        away: Callable[[], bool] = lambda: False,
     ) -> None:
         self.answered_at_ms: int | None = None
         """When the server last answered a call, by the monotonic clock."""
@@ -43,6 +51,7 @@ class SelfPortrait:
         self._stats = stats
         self._stop = stop
         self._clock = clock
+        self._away = away
         self._ttl_ms = max(SHORTEST_TTL_MS, BEATS_KEPT * options.beat_ms)
         self._fixed = {
             "name": options.worker_name,
@@ -77,6 +86,7 @@ class SelfPortrait:
             running=len(self._hands.running),
             slots=self._options.concurrency,
             answered_ms=answered_ms,
+            server_up=not self._away(),
             stats=self._stats,
         )
 

@@ -80,4 +80,6 @@ class Snapshot:
     """How many may run at once."""
     answered_ms: int | None
     """How long ago the server last answered a claim, in ms; None if it never did."""
+    server_up: bool
+    """False from the first call that was not answered until one is."""
     stats: Stats

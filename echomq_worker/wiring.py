@@ -1,0 +1,199 @@
+"""Puts a worker together: settings, an application and a server become a running daemon."""
+
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Literal
+
+import anyio
+
+from echomq_worker.app import EchoMQ
+from echomq_worker.backend import server_options
+from echomq_worker.config import Settings
+from echomq_worker.domain.backoff import exponential
+from echomq_worker.domain.clock import Clock
+from echomq_worker.errors import EvictionPolicyError, ServerError, UnavailableError
+from echomq_worker.observe.heartbeat_file import Heartbeat, HeartbeatFile
+from echomq_worker.store import Server, ServerInfo
+from echomq_worker.store.extender import BlockingExtender
+from echomq_worker.store.nodes import NodeLease
+from echomq_worker.system_clock import SystemClock
+from echomq_worker.worker import (
+    Budget,
+    ExitStatus,
+    Outside,
+    Signals,
+    Snapshot,
+    Stop,
+    WorkerOptions,
+    run_daemon,
+)
+
+LONGEST_BACKOFF_MS = 600_000
+FIRST_RETRY_MS = 100
+LONGEST_RETRY_MS = 2_000
+NODE_RENEWAL_MS = 20_000
+FAREWELL_S = 1.0
+
+State = Literal["starting", "running", "draining"]
+_STATES: dict[str, State] = {"starting": "starting", "running": "running"}
+
+EVICTION = (
+    "the server may drop jobs when its memory is short: its maxmemory-policy is {policy}, expected "
+    "noeviction. Change it (redis-cli CONFIG SET maxmemory-policy noeviction, then redis-cli "
+    "CONFIG REWRITE), or set ECHOMQ_ALLOW_EVICTION=true if losing jobs is all right"
+)
+
+
+def worker_options(settings: Settings) -> WorkerOptions:
+    """Return how the worker that the settings describe is set up."""
+    cap_ms = max(LONGEST_BACKOFF_MS, settings.retry_delay_ms)
+    return WorkerOptions(
+        queues=settings.queues,
+        order="strict" if settings.queue_order == "strict" else "weighted",
+        concurrency=settings.concurrency,
+        threads=settings.threads,
+        lease_ms=settings.lease_ms,
+        renew_ms=settings.lease_renew_interval_ms,
+        beat_ms=settings.beat_ms,
+        max_attempts=settings.max_attempts,
+        crash_limit=settings.crash_limit,
+        backoff=exponential(settings.retry_delay_ms / 1_000, cap=cap_ms / 1_000),
+        job_timeout_ms=settings.job_timeout_ms,
+        shutdown_timeout_ms=settings.shutdown_timeout_ms,
+        cancel_grace_ms=settings.shutdown_cancel_grace_ms,
+        worker_name=settings.worker_name,
+    )
+
+
+def stop_budget(settings: Settings) -> Budget:
+    """Return how long a stop may take."""
+    return Budget(
+        total_ms=settings.shutdown_timeout_ms, cancel_ms=settings.shutdown_cancel_grace_ms
+    )
+
+
+async def reach_server(
+    server: Server, timeout_ms: int, away: Callable[[UnavailableError], None], clock: Clock
+) -> ServerInfo:
+    """Connect, asking again while the server is unavailable; return what it is.
+
+    Args:
+        server: where to.
+        timeout_ms: how long to try, in ms; 0 for ever.
+        away: told once, when the first try has failed.
+        clock: waits.
+
+    Raises:
+        UnavailableError: if it was away all the time.
+        AccessError: if it refuses user or password. Asking again would not help.
+        WireVersionError: if it holds another wire version.
+    """
+    began_ms, tries = clock.monotonic_ms(), 0
+    while True:
+        try:
+            await server.open()
+            return await server.describe()
+        except UnavailableError as error:
+            tries += 1
+            if tries == 1:
+                away(error)
+            wait_ms = min(LONGEST_RETRY_MS, FIRST_RETRY_MS << min(tries - 1, 10))
+            if timeout_ms:
+                left_ms = began_ms + timeout_ms - clock.monotonic_ms()
+                if left_ms <= 0:
+                    raise
+                wait_ms = min(wait_ms, left_ms)
+            await clock.sleep_ms(wait_ms)
+
+
+def check_policy(info: ServerInfo, *, allowed: bool) -> None:
+    """Raise `EvictionPolicyError` if the server may drop jobs and that is not `allowed`."""
+    if info.evicts and not allowed:
+        raise EvictionPolicyError(EVICTION.format(policy=info.memory_policy))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wired:
+    """A worker that is ready to run.
+
+    Args:
+        settings: what it is set up by.
+        app: whose jobs it runs.
+        server: connected.
+        signals: installed already; None for a worker inside another program.
+        heartbeat: the file that tells of its health; None writes none.
+        on_ready: called when the first claim is about to be made.
+        clock: tells the time.
+    """
+
+    settings: Settings
+    app: EchoMQ
+    server: Server
+    signals: Signals | None = None
+    heartbeat: HeartbeatFile | None = None
+    on_ready: Callable[[], None] = lambda: None
+    clock: Clock = field(default_factory=SystemClock)
+
+    async def run(self, *, burst: bool = False) -> ExitStatus:
+        """Run until asked to stop (or, in a burst, until nothing is left); return how it ended."""
+        stop = Stop(self.clock, stop_budget(self.settings))
+        options = worker_options(self.settings)
+        outside = Outside(
+            queues=[self.server.queue(queue.name) for queue in self.settings.queues],
+            extender=BlockingExtender(server_options(self.settings)),
+            registry=self.app.registry,
+            clock=self.clock,
+            lifespan=self.app.lifespan_context,
+            middleware=tuple(self.app.run_layers),
+            on_ready=self.on_ready,
+            on_beat=self._beat,
+        )
+        try:
+            async with self._node():
+                return await run_daemon(options, outside, stop, burst=burst, signals=self.signals)
+        finally:
+            outside.extender.close()
+            if self.heartbeat is not None:
+                self.heartbeat.remove()
+
+    @asynccontextmanager
+    async def _node(self) -> AsyncGenerator[None]:
+        """Mint by a node number that no other worker has, as long as the block lasts."""
+        if self.settings.node_id is not None:
+            self.app.minter.use_node(self.settings.node_id)
+            yield
+            return
+        lease = self.server.node_lease()
+        if (node := await lease.take()) is not None:
+            self.app.minter.use_node(node)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._keep_node, lease)
+            yield
+            group.cancel_scope.cancel()
+        with suppress(ServerError), anyio.move_on_after(FAREWELL_S):
+            await lease.give_back()
+
+    async def _keep_node(self, lease: NodeLease) -> None:
+        while True:
+            await self.clock.sleep_ms(NODE_RENEWAL_MS)
+            with suppress(ServerError):  # asked again before the lease is over
+                if (node := await lease.take()) is not None and node != self.app.minter.node:
+                    self.app.minter.use_node(node)
+
+    def _beat(self, snapshot: Snapshot) -> None:
+        if self.heartbeat is None:
+            return
+        now = time.time()
+        answered_ms = snapshot.answered_ms
+        self.heartbeat.write(
+            Heartbeat(
+                worker=self.settings.worker_name,
+                state=_STATES.get(snapshot.state, "draining"),
+                beat_at=now,
+                claim_at=None if answered_ms is None else now - answered_ms / 1_000,
+                redis_up=snapshot.server_up,
+                beat_ms=self.settings.beat_ms,
+            )
+        )
