@@ -45,7 +45,7 @@ class UnknownHandlerError(EchoMQError, LookupError):
 
 
 class DuplicateJobError(EchoMQError):
-    """A job with the id chosen by the caller exists already."""
+    """A job with that id exists already, and it is not the one that was to be enqueued."""
 
 
 class SettingsError(EchoMQError):
