@@ -45,8 +45,9 @@ class Connections:
     def _connection(self) -> "_Connection":
         loop = asyncio.get_running_loop()
         if (connection := self._of_loop.get(loop)) is None:
-            for other in [known for known in self._of_loop if known.is_closed()]:
-                del self._of_loop[other]
+            for other in list(self._of_loop):  # a copy: other threads have loops too
+                if other.is_closed():
+                    self._of_loop.pop(other, None)
             connection = self._of_loop[loop] = _Connection(self._make)
         return connection
 

@@ -26,6 +26,9 @@ class SyncJobHandle(Generic[R_co]):
     _handle: JobHandle[R_co]
     _portal: Portal = field(repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        return f"Sync{self._handle!r}"
+
     @property
     def id(self) -> JobId:
         """The job's id."""

@@ -56,8 +56,12 @@ def read_signature(function: Callable[..., Any], label: str) -> Signature:
         label: how messages name it.
 
     Raises:
-        HandlerError: if a parameter cannot be filled by name, or an annotation does not resolve.
+        HandlerError: if it is no function, a parameter cannot be filled by name, or an annotation
+            does not resolve.
     """
+    if not inspect.isroutine(function):
+        msg = f"{label}: {function!r} cannot be a handler: expected a function"
+        raise HandlerError(msg)
     hints = _resolve_hints(function, label)
     arguments: list[Argument] = []
     contexts: list[str] = []

@@ -57,6 +57,7 @@ def test_its_handles_block() -> None:
     queue.views[handle.id] = [JobView("default", handle.id, State.PENDING)]
     assert handle.state() is State.PENDING
     assert handle.cancel()
+    assert repr(handle) == f"SyncJobHandle(id='{handle.id}', queue='default', created=False)"
     queue.results[handle.id] = KeptResult("completed", b"3", 0)
     assert handle.result("1s") == 3
     del queue.results[handle.id]
