@@ -23,8 +23,12 @@ async def worker_drains(bench: Bench) -> Cost:
 
 
 async def worker_starts_and_stops(bench: Bench) -> Cost:
-    """Start a worker on an empty queue; it leaves at once."""
-    return await bench.cost("start", 1, lambda: _run(bench, _stop(), burst=True))
+    """Start a worker on an empty queue; it leaves at once. The dearest of ten starts counts."""
+    # Whether it lies down to listen before it leaves is a matter of luck.
+    starts = [
+        await bench.cost("start", 1, lambda: _run(bench, _stop(), burst=True)) for _ in range(10)
+    ]
+    return max(starts, key=lambda cost: (cost.sent, cost.inside))
 
 
 async def worker_idles(bench: Bench) -> Cost:
