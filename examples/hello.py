@@ -1,4 +1,4 @@
-"""A first job: `echomq run examples.hello:app` runs it, `python -m examples.hello` asks for some."""
+"""A first job: `echomq run examples.hello:app` runs it, `python -m examples.hello` asks for it."""
 
 import asyncio
 from itertools import count
