@@ -17,14 +17,19 @@ from tests.support.servers import NoTestServerError, Source, choose_source
 
 
 def pytest_report_header() -> list[str]:
-    """Say which server the tests run on, and what is left out without Docker."""
+    """Say which server the tests run on."""
     try:
-        lines = [f"server: {choose_source().description}"]
+        return [f"server: {choose_source().description}"]
     except NoTestServerError as error:
-        lines = [f"server: none, {error}"]
-    if why_no_engine() is not None and not engine_must_answer():
-        lines.append("docker: no engine answers, so tests marked `container` are skipped")
-    return lines
+        return [f"server: none, {error}"]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out for want of Docker."""
+    skipped: list[pytest.TestReport] = terminalreporter.getreports("skipped")
+    left_out = sum("container" in report.keywords for report in skipped)
+    if left_out:
+        terminalreporter.write_line(f"{left_out} tests in containers skipped: {why_no_engine()}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
