@@ -1,6 +1,10 @@
 """The parts of the README that the code knows better, generated from it and compared."""
 
+import ast
+import inspect
+import itertools
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -27,9 +31,36 @@ def state_diagram() -> str:
     return state_diagram()
 
 
+def exit_codes() -> str:
+    """What each exit code of the program says."""
+    from echomq_worker.cli.exit_codes import ExitCode  # noqa: PLC0415
+
+    said = attribute_docstrings(ExitCode)
+    rows = [f"| {code.value} | {said[code.name]} |" for code in ExitCode]
+    return "\n".join(["| code | what it says |", "|---|---|", *rows])
+
+
+def attribute_docstrings(cls: type) -> dict[str, str]:
+    """Return the texts below the attributes of a class, which Python itself throws away."""
+    definition = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    body = definition.body if isinstance(definition, ast.ClassDef) else []
+    said: dict[str, str] = {}
+    for before, after in itertools.pairwise(body):
+        match before, after:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                said[name] = " ".join(text.split())
+            case _:
+                pass
+    return said
+
+
 GENERATORS: Mapping[str, Generator] = {
     "settings": settings_table,
     "lifecycle": state_diagram,
+    "exit-codes": exit_codes,
 }
 
 

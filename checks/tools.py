@@ -1,6 +1,7 @@
 """Checks that are other people's programs: formatter, linter, type checker, layers."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from pathlib import Path
 
 WITH_PIP = "pip install -e '.[dev]'"
 TIMEOUT_S = 600
+_BROKEN = "Broken contracts"
+_PLACE = re.compile(r"\s*--> (\S+)")
 
 
 class MissingToolError(Exception):
@@ -54,7 +57,9 @@ def run_tool(root: Path, name: str, *arguments: str, install: str = WITH_PIP) ->
 
 def formatting(root: Path) -> list[str]:
     """Return the files that `ruff format` would change."""
-    return run_tool(root, "ruff", "format", "--check", "--quiet", ".")
+    said = run_tool(root, "ruff", "format", "--check", "--quiet", ".")
+    places = [found[1] for line in said if (found := _PLACE.fullmatch(line))]
+    return [f"{place}: run `ruff format`" for place in places] or said
 
 
 def linting(root: Path) -> list[str]:
@@ -69,4 +74,6 @@ def typing(root: Path) -> list[str]:
 
 def layers(root: Path) -> list[str]:
     """Return the import contracts that are broken, and by which imports."""
-    return run_tool(root, "lint-imports", "--no-cache")
+    said = run_tool(root, "lint-imports", "--no-cache")
+    broken = said.index(_BROKEN) + 2 if _BROKEN in said else 0
+    return said[broken:]

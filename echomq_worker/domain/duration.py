@@ -62,8 +62,11 @@ def _exact_ms(value: object) -> Decimal | None:
             return None
         case str():
             return _text_ms(value.strip())
-        case int() | float():
-            return Decimal(repr(value)) * 1000
+        case int():
+            return Decimal(int(value)) * 1000
+        case float():
+            # Not its own repr: numpy's says np.float64(1.5).
+            return Decimal(float.__repr__(value)) * 1000
         case timedelta():
             return Decimal(value // timedelta(microseconds=1)) / 1000
         case _:

@@ -135,6 +135,17 @@ def test_a_function_gets_the_failed_attempt_and_returns_any_duration():
     assert asked == [1, 2, 3, 4]
 
 
+class Float64(float):
+    """A float that shows itself otherwise, as numpy's do."""
+
+    def __repr__(self) -> str:
+        return f"np.float64({float(self)})"
+
+
+def test_a_function_may_return_a_float_of_another_library():
+    assert custom(lambda _attempt: Float64(1.5)).delay_ms(1, highest) == 1_500
+
+
 def raises(_attempt: int) -> Duration:
     msg = "out of luck"
     raise RuntimeError(msg)

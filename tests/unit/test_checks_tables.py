@@ -7,6 +7,7 @@ import pytest
 
 from checks import tables
 from checks.tables import Generator, renewed, stale
+from echomq_worker.worker import stop
 
 
 def numbers() -> str:
@@ -47,3 +48,29 @@ def test_the_readme_is_compared_and_renewed(tmp_path: Path, monkeypatch: pytest.
     assert tables.write_tables(tmp_path) == []
     assert tables.tables(tmp_path) == []
     assert (tmp_path / "README.md").read_text() == NEW
+
+
+class Documented:
+    FIRST = 1
+    """Comes
+    first."""
+    SECOND = 2
+    THIRD: int = 3
+    """Is annotated."""
+
+
+def test_the_texts_below_attributes_are_read():
+    assert tables.attribute_docstrings(Documented) == {
+        "FIRST": "Comes first.",
+        "THIRD": "Is annotated.",
+    }
+
+
+def test_every_part_can_be_generated():
+    for name, generate in tables.GENERATORS.items():
+        assert generate().strip(), name
+
+
+def test_the_exit_codes_of_the_worker_are_those_that_are_told():
+    told = {int(row.split("|")[1]) for row in tables.exit_codes().splitlines()[2:]}
+    assert {value for name, value in vars(stop).items() if name.startswith("EXIT_")} <= told
