@@ -3,6 +3,8 @@
 Each text says what was wrong, what was expected and what to do.
 """
 
+from collections.abc import Sequence
+
 
 class EchoMQError(Exception):
     """Root of all errors of this library."""
@@ -49,11 +51,15 @@ class DuplicateJobError(EchoMQError):
 
 
 class SettingsError(EchoMQError):
-    """One or more settings cannot be used. `problems` has one line for each."""
+    """One or more settings cannot be used.
 
-    def __init__(self, problems: list[str]) -> None:
+    `problems` has one line for each, `warnings` one for each other oddity that was seen.
+    """
+
+    def __init__(self, problems: list[str], warnings: Sequence[str] = ()) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
+        self.warnings = list(warnings)
 
 
 class ServerError(EchoMQError):

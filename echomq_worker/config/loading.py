@@ -54,7 +54,7 @@ def load(
     if strict or reading.values.get("strict"):
         reading.problems += unknown
         unknown = []
-    return Loaded(reading.settings(), reading.sources(), tuple(unknown))
+    return Loaded(reading.settings(unknown), reading.sources(), tuple(unknown))
 
 
 class _Reading:
@@ -83,14 +83,15 @@ class _Reading:
             msg = f"{error}{where}"
             raise InvalidArgumentError(msg) from None
 
-    def settings(self) -> Settings:
-        """Return the settings; raise `SettingsError` with all problems."""
+    def settings(self, warnings: Sequence[str]) -> Settings:
+        """Return the settings; raise `SettingsError` with all problems, and the warnings."""
         try:
             settings = Settings(**self.values)  # pyright: ignore[reportArgumentType]
         except SettingsError as error:
-            raise SettingsError(self.problems + self._relevant(error.problems)) from None
+            problems = self.problems + self._relevant(error.problems)
+            raise SettingsError(problems, warnings) from None
         if self.problems:
-            raise SettingsError(self.problems)
+            raise SettingsError(self.problems, warnings)
         return settings
 
     def sources(self) -> dict[str, Source]:

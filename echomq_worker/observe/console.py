@@ -1,10 +1,10 @@
 """How a line looks to a person at a terminal."""
 
-import re
 import time
 from collections.abc import Callable
 
 from echomq_worker.domain.duration import format_duration
+from echomq_worker.domain.printable import printable
 from echomq_worker.observe.arrange import Line
 from echomq_worker.observe.render import as_word
 
@@ -13,8 +13,6 @@ _COLOURS = {"green": "\x1b[32m", "yellow": "\x1b[33m", "red": "\x1b[31m", "dim":
 _SIGNS = {"✓": "+", "✗": "x", "↩": "<"}
 _OF_LEVEL = {"warning": "yellow", "error": "red", "critical": "red", "debug": "dim"}
 _UNSHOWN = frozenset({"timestamp", "level", "event", "logger", "worker", "exception", "stack"})
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_CONTROL_BUT_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Console:
@@ -62,16 +60,11 @@ class Console:
         return head + printable(told)
 
     def _below(self, text: object) -> str:
-        lines = _CONTROL_BUT_LINE_END.sub(_escaped, str(text)).split("\n")
+        lines = printable(str(text), keep_lines=True).split("\n")
         return self._in("dim", "\n".join(f"    {line}" for line in lines))
 
     def _in(self, colour: str, text: str) -> str:
         return f"{_COLOURS[colour]}{text}{_RESET}" if self._colour else text
-
-
-def printable(text: str) -> str:
-    """Return `text` as one line that cannot move the cursor or change colours."""
-    return _CONTROL.sub(_escaped, text)
 
 
 def seconds(value: object) -> str:
@@ -81,10 +74,6 @@ def seconds(value: object) -> str:
     if value < 1:
         return f"{value * 1000:.0f} ms" if value >= 0.001 else f"{value * 1000:.1f} ms"  # noqa: PLR2004 - a millisecond
     return f"{value:.1f} s" if value < 60 else format_duration(round(value) * 1000)  # noqa: PLR2004 - a minute
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape").decode("ascii")
 
 
 Tell = Callable[[Line], str]

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from echomq_worker.observe.console import Console, printable, seconds
+from echomq_worker.domain.printable import printable
+from echomq_worker.observe.console import Console, seconds
 
 EIGHTEEN = time.struct_time((2026, 11, 30, 18, 0, 1, 0, 334, 0))
 JOB: dict[str, Any] = {

@@ -1,0 +1,1 @@
+"""The command line: a command parses, asks, prints. One noun a file."""

@@ -1,0 +1,65 @@
+"""What every command needs first: the settings, and later the server that they name."""
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from echomq_worker.cli.output import say
+from echomq_worker.config import Loaded, Settings, load
+from echomq_worker.config.env_file import read_env_file
+from echomq_worker.errors import SettingsError
+
+
+class Session:
+    """One run of a command.
+
+    Args:
+        flags: what the command line said, by attribute of `Settings`; None was not given.
+        env_files: the files named by `--env-file`.
+    """
+
+    def __init__(
+        self, flags: Mapping[str, str | None] | None = None, env_files: Sequence[str | Path] = ()
+    ) -> None:
+        self._flags = dict(flags or {})
+        self._env_files = [Path(path) for path in env_files]
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        """The settings and their sources. Read once; warnings go to standard error.
+
+        Raises:
+            SettingsError: with every problem.
+        """
+        loaded = load(os.environ, self._flags, self._env_files)
+        for warning in loaded.warnings:
+            say(f"warning: {warning}")
+        return loaded
+
+    @property
+    def settings(self) -> Settings:
+        """The settings."""
+        return self.loaded.settings
+
+    def problems(self, *, strict: bool) -> tuple[list[str], list[str]]:
+        """Return the errors and warnings that reading the settings brings, and say nothing."""
+        try:
+            loaded = load(os.environ, self._flags, self._env_files, strict=strict)
+        except SettingsError as error:
+            return error.problems, error.warnings
+        return [], list(loaded.warnings)
+
+    def add_flag(self, attribute: str, text: str | None) -> None:
+        """Take a value from an argument of the command, before the settings are read."""
+        self._flags[attribute] = text
+
+    def share_env_files(self) -> None:
+        """Put the variables of the env files into the environment, for the application to see.
+
+        What the environment has already stays.
+        """
+        for path in reversed(self._env_files):
+            for line in reversed(read_env_file(path)):
+                if not os.environ.get(line.name):
+                    os.environ[line.name] = line.value
