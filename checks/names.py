@@ -5,10 +5,19 @@ import enum
 import importlib
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NewType, TypeVar, get_origin, get_overloads
+from typing import (
+    Any,
+    NewType,
+    TypeVar,
+    Unpack,
+    get_args,
+    get_origin,
+    get_overloads,
+    get_type_hints,
+)
 
 PUBLIC = ("echomq_worker", "echomq_worker.errors", "echomq_worker.testing")
 """The modules that users import from. Everything else may change without notice."""
@@ -18,6 +27,8 @@ _FIRST_LINES = (
     "# renewed by `python -m checks --write names` when a change is wanted.",
 )
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_MODULE = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])")
+"""Where a type is defined is no business of users, as long as they can import it by its name."""
 
 
 def names(root: Path) -> list[str]:
@@ -73,7 +84,7 @@ def _described(name: str, thing: object) -> Iterator[str]:
     elif callable(thing) and not _is_alias(thing):
         yield from _signatures(name, thing)
     elif _is_alias(thing):
-        yield f"{name} = {_ADDRESS.sub('', repr(thing))}"
+        yield f"{name} = {_short(repr(thing))}"
     else:
         yield f"{name}: {type(thing).__name__}"
 
@@ -92,7 +103,7 @@ def _members(cls: type[Any]) -> Iterator[str]:
         member: object = inspect.getattr_static(cls, name)
         if isinstance(member, property):
             returned = inspect.signature(member.fget).return_annotation if member.fget else Any
-            yield f"{name} -> {inspect.formatannotation(returned)}"
+            yield f"{name} -> {_short(inspect.formatannotation(returned))}"
         elif callable(unbound := getattr(cls, name)):
             yield from _signatures(name, unbound)
         else:
@@ -108,6 +119,7 @@ def _ours(cls: type[Any], name: str) -> bool:
 
 
 def _signatures(name: str, function: Any) -> Iterator[str]:  # noqa: ANN401 - any callable
+    name = f"async {name}" if inspect.iscoroutinefunction(function) else name
     for each in get_overloads(function) if inspect.isroutine(function) else ():
         yield f"{name}{_signature(each)}  # overload"
     yield f"{name}{_signature(function)}"
@@ -115,6 +127,34 @@ def _signatures(name: str, function: Any) -> Iterator[str]:  # noqa: ANN401 - an
 
 def _signature(function: Any) -> str:  # noqa: ANN401 - any callable
     try:
-        return _ADDRESS.sub("", str(inspect.signature(function)))
+        found = inspect.signature(function)
     except ValueError:
         return "(...)"
+    parameters = [_spelled_out(parameter) for parameter in found.parameters.values()]
+    return _short(str(found.replace(parameters=parameters)))
+
+
+def _spelled_out(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Name the keywords that stand behind an unpacked TypedDict: users depend on them."""
+    if get_origin(parameter.annotation) is not Unpack:
+        return parameter
+    options = get_type_hints(get_args(parameter.annotation)[0])
+    return parameter.replace(annotation=Options(options))
+
+
+class Options:
+    """The keywords of an unpacked TypedDict, as they are written down."""
+
+    def __init__(self, options: Mapping[str, object]) -> None:
+        self._options = options
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}: {inspect.formatannotation(kind)}"
+            for name, kind in sorted(self._options.items())
+        )
+        return f"{{{', '.join(shown)}}}"
+
+
+def _short(text: str) -> str:
+    return _MODULE.sub("", _ADDRESS.sub("", text))

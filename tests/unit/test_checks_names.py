@@ -13,7 +13,7 @@ from tests.unit.test_checks_text import put
 MODULE = '''
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import overload
+from typing import TypedDict, Unpack, overload
 
 __all__ = ["Colour", "Failure", "LIMIT", "Job", "Named", "run"]
 
@@ -24,6 +24,11 @@ Named = Callable[[str], None]
 class Colour(Enum):
     RED = "red"
     ROUGE = "red"
+
+
+class Options(TypedDict, total=False):
+    tries: int
+    names: Sequence[str]
 
 
 class Failure(ValueError):
@@ -44,6 +49,9 @@ class Job:
 
     async def wait(self, seconds: float | None = None) -> Sequence[str]:
         return []
+
+    def send(self, **options: Unpack[Options]) -> None:
+        pass
 
     def _inner(self) -> None:
         pass
@@ -88,12 +96,13 @@ def test_names_signatures_bases_members_and_values_are_written_down(tmp_path: Pa
         "    __init__(name: str, *, tries: int = 3) -> None",
         "    name -> str",
         "    of(text: str) -> 'Job'",
-        "    wait(self, seconds: float | None = None) -> collections.abc.Sequence[str]",
+        "    send(self, **options: {names: Sequence[str], tries: int}) -> None",
+        "    async wait(self, seconds: float | None = None) -> Sequence[str]",
         "LIMIT: int",
-        "Named = collections.abc.Callable[[str], None]",
-        f"run(job: {named}.Job) -> str  # overload",
+        "Named = Callable[[str], None]",
+        "run(job: Job) -> str  # overload",
         "run(job: int) -> int  # overload",
-        f"run(job: {named}.Job | int) -> str | int",
+        "run(job: Job | int) -> str | int",
     ]
 
 
@@ -108,7 +117,9 @@ def test_without_a_list_what_the_module_defines_is_public(tmp_path: Path, named:
         ("tries: int = 3", "tries: int = 4", "+    __init__(name: str, *, tries: int = 4)"),
         ('"Failure", ', "", "-class Failure(ValueError)"),
         ("def name(self) -> str", "def name(self) -> bytes", "+    name -> bytes"),
-        ("async def wait", "async def _wait", "-    wait(self, seconds"),
+        ("async def wait", "async def _wait", "-    async wait(self, seconds"),
+        ("async def wait", "def wait", "+    wait(self, seconds"),
+        ("    names: Sequence", "    labels: Sequence", "+    send(self, **options: {labels"),
         ('RED = "red"', 'RED = "rot"', "+    RED = 'rot'"),
     ],
 )
