@@ -1,7 +1,6 @@
 """`echomq config`: what operators see of their settings."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,7 @@ from echomq_worker.cli.main import main
 from echomq_worker.config import load
 from echomq_worker.config.settings import declarations
 
-
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in os.environ:
-        if name.startswith("ECHOMQ_") or name == "REDIS_URL":
-            monkeypatch.delenv(name)
+pytestmark = pytest.mark.usefixtures("no_settings")
 
 
 def test_check_tells_every_problem_and_exits_with_78(

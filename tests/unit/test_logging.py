@@ -1,68 +1,20 @@
-"""Log lines: one stream, one format, no secrets."""
+"""Log lines: one stream, one format."""
 
-import io
-import json
 import logging
 import subprocess
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
 
 import pytest
 import structlog
-from hypothesis import given
-from hypothesis import strategies as st
 
-from echomq_worker.config import Settings
-from echomq_worker.observe import configure_logging
 from echomq_worker.observe.arrange import LONGEST_TEXT
-from echomq_worker.observe.render import render_json, render_logfmt
 from echomq_worker.observe.sink import Sink
+from tests.support.logs import Stream, configured
 
-
-class Stream(io.BytesIO):
-    def __init__(self, *, terminal: bool = False) -> None:
-        super().__init__()
-        self.terminal = terminal
-
-    def isatty(self) -> bool:
-        return self.terminal
-
-    @property
-    def text(self) -> str:
-        return self.getvalue().decode()
-
-    @property
-    def lines(self) -> list[dict[str, object]]:
-        return [json.loads(line) for line in self.text.splitlines()]
-
-
-@pytest.fixture(autouse=True)
-def untouched_logging() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    structlog.reset_defaults()
-    structlog.contextvars.clear_contextvars()
-    logging.captureWarnings(capture=False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
-def configured(stream: Stream | None = None, **settings: object) -> Stream:
-    stream = stream or Stream()
-    configure_logging(Settings(worker_name="w:1", **settings), stream=stream, environ={})  # pyright: ignore[reportArgumentType]
-    return stream
-
-
-def fail_with_secret_local() -> None:
-    password = "hunter2-local"  # noqa: S105
-    argument = {"card": "4111-secret-argument"}
-    if password and argument:
-        reason = "it broke"
-        raise RuntimeError(reason)
+pytestmark = pytest.mark.usefixtures("untouched_logging")
 
 
 def test_a_line_is_one_json_object_that_begins_with_when_how_bad_and_what():
@@ -168,79 +120,6 @@ def test_warnings_of_python_are_lines_as_well():
     assert stream.lines[0]["logger"] == "py.warnings"
 
 
-@pytest.mark.parametrize("log_format", ["json", "console", "logfmt"])
-@pytest.mark.parametrize("terminal", [True, False])
-def test_no_format_shows_local_variables_in_a_traceback(log_format: str, terminal: bool):  # noqa: FBT001
-    stream = configured(Stream(terminal=terminal), log_format=log_format, log_level="debug")
-    try:
-        fail_with_secret_local()
-    except RuntimeError:
-        structlog.get_logger().exception("job.undecided")
-        structlog.get_logger().error("job.buried", exc_info=True)
-        logging.getLogger("lib").exception("foreign")
-
-    assert stream.text.count("fail_with_secret_local") >= 3
-    assert "it broke" in stream.text
-    assert "hunter2" not in stream.text
-    assert "4111" not in stream.text
-
-
-def test_an_exception_in_json_is_data_with_its_causes():
-    stream = configured()
-    error = ValueError("redis://:s3cr3t@h is down")
-    try:
-        fail_with_secret_local()
-    except RuntimeError as cause:
-        error.__cause__ = cause
-    structlog.get_logger().warning("job.failed", exc_info=error)
-
-    (line,) = stream.lines
-    exception = line["exception"]
-    assert isinstance(exception, list)
-    assert [part["exc_type"] for part in exception] == ["ValueError", "RuntimeError"]  # pyright: ignore[reportUnknownVariableType]
-    assert "s3cr3t" not in stream.text
-    assert "redis://:***@h is down" in stream.text
-
-
-def test_a_deep_traceback_is_trimmed():
-    def deeper(levels: int) -> None:
-        if levels:
-            deeper(levels - 1)
-        raise ValueError
-
-    stream = configured()
-    try:
-        deeper(200)
-    except ValueError:
-        structlog.get_logger().exception("deep")
-
-    (exception,) = stream.lines[0]["exception"]  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
-    assert len(exception["frames"]) <= 31  # pyright: ignore[reportUnknownArgumentType]
-
-
-@pytest.mark.parametrize("log_format", ["json", "console", "logfmt"])
-def test_secrets_are_hidden_by_name_by_shape_and_by_value(log_format: str):
-    stream = configured(log_format=log_format, redis_password="pa/ss-w0rd")  # noqa: S106
-    log = structlog.get_logger()
-    log.warning("connecting", url="rediss://app:s3cr3t@h/0", auth_token="s3cr3t")  # noqa: S106
-    log.warning("WRONGPASS for pa/ss-w0rd", nested={"list": [{"Password": "s3cr3t"}]})
-    log.warning("shown", error=ValueError("valkey://:s3cr3t@h"), form=b"x?token=s3cr3t")
-    logging.getLogger("redis").warning("cannot reach redis://:s3cr3t@h")
-    log.error("failed", exc_info=OSError("redis://:s3cr3t@h and pa/ss-w0rd"))
-
-    assert "s3cr3t" not in stream.text
-    assert "w0rd" not in stream.text
-    assert stream.text.count("***") >= 8
-
-
-def test_the_names_to_hide_are_a_setting():
-    stream = configured(redact_keys=("iban",))
-    structlog.get_logger().info("x", user_iban="DE00", token="shown")  # noqa: S106
-
-    assert stream.lines[0]["user_iban"] == "***"
-    assert stream.lines[0]["token"] == "shown"  # noqa: S105
-
-
 def test_a_very_long_text_is_cut():
     stream = configured()
     structlog.get_logger().info("x", text="a" * (LONGEST_TEXT + 5))
@@ -263,31 +142,6 @@ def test_anything_can_be_logged():
     assert line["half"] == "\ud800"
     assert (line["big"], line["nan"], line["data"]) == (1 << 80, None, "\\xff")
     assert line["keys"] == {"1": [2, 3]}
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@given(st.dictionaries(st.text(st.characters()), VALUES, max_size=5))
-def test_whatever_a_line_holds_it_is_one_line(line: dict[str, object]):
-    encoded = render_json(None, "info", dict(line))
-    assert isinstance(json.loads(encoded), dict)
-    assert b"\n" not in encoded
-
-    logfmt = render_logfmt(None, "info", dict(line)).decode()
-    assert len(logfmt.splitlines()) <= 1
-
-
-def test_logfmt_quotes_what_would_not_be_one_word():
-    line = {"event": "a b", "n": 1, "ok": True, "none": None, "q": 'x"y', "l": [1, "z"], "a b": 0}
-
-    assert render_logfmt(None, "info", line).decode() == (
-        'event="a b" n=1 ok=true none= q="x\\"y" l="[1,\\"z\\"]" a_b=0'
-    )
 
 
 @pytest.mark.parametrize(

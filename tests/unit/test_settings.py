@@ -12,14 +12,7 @@ from echomq_worker.config import Loaded, Settings, load
 from echomq_worker.config.settings import declarations
 from echomq_worker.domain.queue_name import QueueWeight
 from echomq_worker.errors import SettingsError
-
-
-def problems(
-    environ: dict[str, str], flags: dict[str, str | None] | None = None, *files: Path
-) -> list[str]:
-    with pytest.raises(SettingsError) as caught:
-        load(environ, flags, files)
-    return caught.value.problems
+from tests.support.settings import problems
 
 
 def env_file(directory: Path, text: str) -> Path:
@@ -70,16 +63,6 @@ def test_a_flag_wins_over_the_environment_which_wins_over_an_env_file(tmp_path: 
     assert str(loaded.sources["lease_ms"]) == "default"
 
 
-def test_a_later_env_file_wins_over_an_earlier_one(tmp_path: Path):
-    first, second = tmp_path / "a", tmp_path / "b"
-    first.write_text("ECHOMQ_THREADS=1\nECHOMQ_CONCURRENCY=1\n")
-    second.write_text("ECHOMQ_THREADS=2\n")
-
-    settings = load({}, env_files=[first, second]).settings
-
-    assert (settings.threads, settings.concurrency) == (2, 1)
-
-
 def test_not_given_is_not_the_same_as_given_as_the_default(tmp_path: Path):
     file = env_file(tmp_path, "ECHOMQ_CONCURRENCY=5\n")
 
@@ -106,44 +89,6 @@ def test_the_url_falls_back_to_redis_url_and_nothing_else_does(tmp_path: Path):
     assert loaded.settings.concurrency == 32
     own = env_file(tmp_path, "ECHOMQ_REDIS_URL=redis://own\n")
     assert load({"REDIS_URL": "redis://env"}, {}, [own]).settings.redis_url.host == "own"
-
-
-def test_a_secret_may_come_from_a_file_less_one_line_end(tmp_path: Path):
-    secret = tmp_path / "password"
-    secret.write_bytes(b" p w \r\n")
-    loaded = load({"ECHOMQ_REDIS_PASSWORD_FILE": str(secret), "ECHOMQ_REDIS_URL": "redis://u@h"})
-
-    assert loaded.settings.redis_password == " p w "  # noqa: S105
-    assert loaded.settings.redis_url.for_client() == "redis://u:%20p%20w%20@h:6379/0"
-    assert str(loaded.sources["redis_password"]) == f"file {secret}"
-
-
-def test_a_secret_and_its_file_at_once_is_an_error(tmp_path: Path):
-    secret = tmp_path / "password"
-    secret.write_text("hunter2")
-    found = problems(
-        {"ECHOMQ_REDIS_PASSWORD": "hunter1", "ECHOMQ_REDIS_PASSWORD_FILE": str(secret)}
-    )
-
-    assert found == [
-        (
-            "ECHOMQ_REDIS_PASSWORD: both it and ECHOMQ_REDIS_PASSWORD_FILE are set: "
-            "expected one of them"
-        )
-    ]
-
-
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"x" * 65_537, b"\n", None])
-def test_a_secret_file_that_cannot_be_used_is_named_and_not_quoted(
-    tmp_path: Path, content: bytes | None
-):
-    path = tmp_path / "secret"
-    if content is not None:
-        path.write_bytes(content)
-    (found,) = problems({"ECHOMQ_REDIS_URL_FILE": str(path)})
-
-    assert found.startswith(f"ECHOMQ_REDIS_URL: ECHOMQ_REDIS_URL_FILE names {path}, which ")
-    assert "xxx" not in found
 
 
 def test_all_problems_are_told_at_once_each_with_its_variable():
@@ -178,15 +123,6 @@ def test_the_source_of_a_bad_value_is_told_if_it_is_not_the_environment(tmp_path
 
     assert any(line.endswith('got "0" (from flag --concurrency)') for line in found)
     assert any(line.endswith(f'got "0" (from env file {file}:2)') for line in found)
-
-
-def test_a_secret_is_never_quoted_neither_in_errors_nor_by_repr():
-    found = problems({"ECHOMQ_REDIS_URL": "hunter2", "ECHOMQ_CONCURRENCY": "redis://:hunter2@h"})
-    settings = load({"ECHOMQ_REDIS_URL": "redis://u:hunter2@h", "ECHOMQ_REDIS_PASSWORD": "hunter3"})
-
-    assert any(line.endswith("got a value of 7 characters") for line in found)
-    assert "hunter" not in repr(found)
-    assert "hunter" not in repr(settings)
 
 
 @pytest.mark.parametrize(
@@ -227,51 +163,6 @@ def test_a_switch_can_be_turned_off_in_words(word: str):
     assert load({"ECHOMQ_UVLOOP": word}).settings.uvloop is False
 
 
-def test_a_misspelt_variable_is_warned_of_with_a_suggestion():
-    loaded = load({"ECHOMQ_CONCURENCY": "5", "ECHOMQ_FOO": "1", "ECHOMQ_CONCURRENCY_FILE": "x"})
-
-    assert loaded.warnings == (
-        "ECHOMQ_CONCURENCY is not a setting. Did you mean ECHOMQ_CONCURRENCY?",
-        (
-            "ECHOMQ_CONCURRENCY_FILE is not a setting: only secrets are read from files. "
-            "Set ECHOMQ_CONCURRENCY itself"
-        ),
-        "ECHOMQ_FOO is not a setting. `echomq config env` lists them all",
-    )
-
-
-def test_a_strict_reader_takes_a_misspelt_variable_for_an_error(tmp_path: Path):
-    file = env_file(tmp_path, "ECHOMQ_CONCURENCY=5\n")
-
-    assert len(problems({"ECHOMQ_CONCURENCY": "5", "ECHOMQ_STRICT": "yes"})) == 1
-    with pytest.raises(SettingsError, match="Did you mean ECHOMQ_CONCURRENCY"):
-        load({}, {}, [file], strict=True)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ECHOMQ_SERVICE_HOST", "ECHOMQ_PORT", "ECHOMQ_DASHBOARD_PORT",
-        "ECHOMQ_DASHBOARD_SERVICE_HOST", "ECHOMQ_DASHBOARD_SERVICE_PORT",
-        "ECHOMQ_DASHBOARD_SERVICE_PORT_HTTP", "ECHOMQ_REDIS_PORT_6379_TCP",
-        "ECHOMQ_REDIS_PORT_6379_TCP_ADDR", "ECHOMQ_REDIS_PORT_6379_TCP_PROTO",
-        "ECHOMQ_REDIS_PORT_6379_TCP_PORT", "ECHOMQ_TEST_REDIS_URL",
-    ],
-)  # fmt: skip
-def test_names_that_kubernetes_makes_up_are_passed_over(name: str):
-    loaded = load({name: "tcp://10.0.0.7:8080", "ECHOMQ_STRICT": "true"})
-
-    assert loaded.warnings == ()
-
-
-def test_no_setting_has_a_name_that_something_else_would_set():
-    for declaration in declarations().values():
-        assert not re.search(r"_(HOST|PORT|SERVICE)(_|$)", declaration.variable)
-        assert declaration.variable == "ECHOMQ_HEALTH_FILE" or not declaration.variable.endswith(
-            "_FILE"
-        )
-
-
 @pytest.mark.parametrize(
     ("environ", "problem"),
     [
@@ -309,48 +200,6 @@ def test_many_queues_get_connections_enough():
     assert load({"ECHOMQ_QUEUES": queues}).settings.redis_max_connections == 64
 
 
-def test_an_env_file_has_comments_quotes_and_exports(tmp_path: Path):
-    file = env_file(
-        tmp_path,
-        "\ufeff# a comment\n"
-        "\n"
-        "export ECHOMQ_QUEUES = 'a:2,b'  # the queues\n"
-        'ECHOMQ_REDIS_PASSWORD="p\\"w\\n#1 $HOME"\r\n'
-        "ECHOMQ_WORKER_NAME=w-1 # trailing\n"
-        "ECHOMQ_APP_DIR=a#b\n"
-        "OTHER=1\n",
-    )
-    settings = load({}, {}, [file]).settings
-
-    assert settings.queues == (QueueWeight("a", 2), QueueWeight("b"))
-    assert settings.redis_password == 'p"w\n#1 $HOME'  # noqa: S105
-    assert settings.worker_name == "w-1"
-    assert settings.app_dir == "a#b"
-
-
-@pytest.mark.parametrize(
-    "text", ["ECHOMQ_X", "hunter2", "1X=hunter2", 'X="hunter2', "X='a' hunter2", "=hunter2"]
-)
-def test_a_bad_line_of_an_env_file_is_named_by_its_number_only(tmp_path: Path, text: str):
-    file = env_file(tmp_path, f"OK=1\n{text}\n")
-    (found,) = problems({}, {}, file)
-
-    assert found.startswith(f"env file {file} line 2: expected NAME=value")
-    assert "hunter2" not in found
-
-
-def test_an_env_file_that_cannot_be_read_is_an_error(tmp_path: Path):
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\xff\xff")
-    large = tmp_path / "large"
-    large.write_bytes(b"#" * ((1 << 20) + 1))
-
-    assert "cannot be read" in problems({}, {}, tmp_path / "absent")[0]
-    assert "cannot be read" in problems({}, {}, tmp_path)[0]
-    assert "not UTF-8" in problems({}, {}, binary)[0]
-    assert "larger than" in problems({}, {}, large)[0]
-
-
 def shown(loaded: Loaded) -> dict[str, str]:
     return {
         declaration.variable: text
@@ -372,17 +221,6 @@ def test_every_value_reads_back_from_what_is_shown_of_it():
     assert shown(loaded)["ECHOMQ_LEASE"] == "1m30s"
     assert shown(loaded)["ECHOMQ_NODE_ID"] == "0"
     assert load(shown(loaded)).settings == loaded.settings
-
-
-def test_the_values_of_secrets_are_shown_hidden():
-    loaded = load({"ECHOMQ_REDIS_URL": "redis://u:hunter2@h", "ECHOMQ_REDIS_PASSWORD": "hunter3"})
-    texts = {
-        name: declaration.show(getattr(loaded.settings, name))
-        for name, declaration in declarations().items()
-        if declaration.secret
-    }
-
-    assert texts == {"redis_url": "redis://u:***@h:6379/0", "redis_password": "***"}
 
 
 @given(
