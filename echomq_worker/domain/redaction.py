@@ -19,9 +19,10 @@ _SHORTEST_SECRET = 6
 _DEEPEST = 6
 _KNOWN_KEYS_LIMIT = 4096
 
-# An unescaped password of a queue server's URL may hold any character, so here the user part
-# ends at the last @ of the word. Other URLs are taken as the standard says.
-_SERVER_URL = re.compile(r"((?:redis|valkey)s?(?:\+[a-z]+)?://|unix://)(\S*)@", re.IGNORECASE)
+# People write passwords into the URLs of servers unescaped, with any character in them, so here
+# the user part ends at the last @ of the word. Other URLs are taken as the standard says.
+_SERVERS = r"(?:redis|valkey)s?|postgres(?:ql)?|mysql|mongodb|amqps?"
+_SERVER_URL = re.compile(rf"((?:{_SERVERS})(?:\+[a-z0-9]+)?://|unix://)(\S*)@", re.IGNORECASE)
 _URL = re.compile(r"(?<![\w+.-])([a-z][\w+.-]{0,40}://)([^\s/?#\"'<>]*)@", re.IGNORECASE)
 _USER = re.compile(r"[\w.%-]*", re.ASCII)
 _WORDS = (

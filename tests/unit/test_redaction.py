@@ -30,6 +30,7 @@ from echomq_worker.domain.redaction import HIDDEN, Redactor, redact
         ("see https://user:s3cr3t@example.org/a?b", "see https://user:***@example.org/a?b"),
         ("https://s3cr3t@example.org", "https://***@example.org"),
         ("postgresql+asyncpg://u:s3cr3t@db/x", "postgresql+asyncpg://u:***@db/x"),
+        ("amqps://u:s3c/r3t@mq/x", "amqps://u:***@mq/x"),
         ("two: redis://:s3cr3t@a redis://:s3cr3t@b", "two: redis://:***@a redis://:***@b"),
         (
             "Connection(host='h', password='s3cr3t', db=0)",
