@@ -1,44 +1,49 @@
 """An asyncio worker daemon and client library for EchoMQ queues on Redis or Valkey."""
 
-from echomq_worker.app import EchoMQ
-from echomq_worker.client import Call, Job, JobHandle, JobSender, SyncJobHandle
-from echomq_worker.domain.backoff import exponential, fixed, linear, steps
-from echomq_worker.domain.job import JobId
-from echomq_worker.domain.job import State as JobState
-from echomq_worker.errors import (
-    AccessError,
-    ArgumentsError,
-    DuplicateJobError,
-    EchoMQError,
-    HandlerError,
-    InvalidArgumentError,
-    InvalidIdError,
-    InvalidQueueError,
-    JobFailedError,
-    OutOfMemoryError,
-    PayloadTooLargeError,
-    ResultError,
-    ResultTimeoutError,
-    ResultUnavailableError,
-    ServerError,
-    SettingsError,
-    UnavailableError,
-    UnknownHandlerError,
-    WireVersionError,
-)
-from echomq_worker.handlers import (
-    INJECTED,
-    Discard,
-    JobContext,
-    Next,
-    Outgoing,
-    Retry,
-    Send,
-    Sent,
-    Snooze,
-    State,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from echomq_worker.version import __version__
+
+if TYPE_CHECKING:
+    from echomq_worker.app import EchoMQ
+    from echomq_worker.client import Call, Job, JobHandle, JobSender, SyncJobHandle
+    from echomq_worker.domain.backoff import exponential, fixed, linear, steps
+    from echomq_worker.domain.job import JobId
+    from echomq_worker.domain.job import State as JobState
+    from echomq_worker.errors import (
+        AccessError,
+        ArgumentsError,
+        DuplicateJobError,
+        EchoMQError,
+        HandlerError,
+        InvalidArgumentError,
+        InvalidIdError,
+        InvalidQueueError,
+        JobFailedError,
+        OutOfMemoryError,
+        PayloadTooLargeError,
+        ResultError,
+        ResultTimeoutError,
+        ResultUnavailableError,
+        ServerError,
+        SettingsError,
+        UnavailableError,
+        UnknownHandlerError,
+        WireVersionError,
+    )
+    from echomq_worker.handlers import (
+        INJECTED,
+        Discard,
+        JobContext,
+        Next,
+        Outgoing,
+        Retry,
+        Send,
+        Sent,
+        Snooze,
+        State,
+    )
 
 __all__ = [
     "INJECTED",
@@ -84,3 +89,65 @@ __all__ = [
     "linear",
     "steps",
 ]
+
+# Names are looked up when they are first used: a health probe, which runs every few seconds, or
+# `echomq version` must not pay for the whole library.
+_HOMES = {
+    "AccessError": ("errors", "AccessError"),
+    "ArgumentsError": ("errors", "ArgumentsError"),
+    "Call": ("client", "Call"),
+    "Discard": ("handlers", "Discard"),
+    "DuplicateJobError": ("errors", "DuplicateJobError"),
+    "EchoMQ": ("app", "EchoMQ"),
+    "EchoMQError": ("errors", "EchoMQError"),
+    "HandlerError": ("errors", "HandlerError"),
+    "INJECTED": ("handlers", "INJECTED"),
+    "InvalidArgumentError": ("errors", "InvalidArgumentError"),
+    "InvalidIdError": ("errors", "InvalidIdError"),
+    "InvalidQueueError": ("errors", "InvalidQueueError"),
+    "Job": ("client", "Job"),
+    "JobContext": ("handlers", "JobContext"),
+    "JobFailedError": ("errors", "JobFailedError"),
+    "JobHandle": ("client", "JobHandle"),
+    "JobId": ("domain.job", "JobId"),
+    "JobSender": ("client", "JobSender"),
+    "JobState": ("domain.job", "State"),
+    "Next": ("handlers", "Next"),
+    "OutOfMemoryError": ("errors", "OutOfMemoryError"),
+    "Outgoing": ("handlers", "Outgoing"),
+    "PayloadTooLargeError": ("errors", "PayloadTooLargeError"),
+    "ResultError": ("errors", "ResultError"),
+    "ResultTimeoutError": ("errors", "ResultTimeoutError"),
+    "ResultUnavailableError": ("errors", "ResultUnavailableError"),
+    "Retry": ("handlers", "Retry"),
+    "Send": ("handlers", "Send"),
+    "Sent": ("handlers", "Sent"),
+    "ServerError": ("errors", "ServerError"),
+    "SettingsError": ("errors", "SettingsError"),
+    "Snooze": ("handlers", "Snooze"),
+    "State": ("handlers", "State"),
+    "SyncJobHandle": ("client", "SyncJobHandle"),
+    "UnavailableError": ("errors", "UnavailableError"),
+    "UnknownHandlerError": ("errors", "UnknownHandlerError"),
+    "WireVersionError": ("errors", "WireVersionError"),
+    "exponential": ("domain.backoff", "exponential"),
+    "fixed": ("domain.backoff", "fixed"),
+    "linear": ("domain.backoff", "linear"),
+    "steps": ("domain.backoff", "steps"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on its first use."""
+    if name not in _HOMES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    home, spelling = _HOMES[name]
+    found: object = getattr(import_module(f"{__name__}.{home}"), spelling)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return sorted({*globals(), *__all__})
