@@ -8,6 +8,10 @@ from echomq_worker.cli.words import near_misses
 from echomq_worker.version import __version__
 
 COMMANDS = {
+    "job": ("echomq_worker.cli.job:job", "Enqueue jobs, and look at one."),
+    "stats": ("echomq_worker.cli.stats:stats", "Show how the queues are doing."),
+    "dead": ("echomq_worker.cli.dead:dead", "List, requeue and remove dead jobs."),
+    "queue": ("echomq_worker.cli.queue:queue", "List, pause and resume queues."),
     "config": ("echomq_worker.cli.config_cmd:config", "Show and check settings."),
     "health": ("echomq_worker.cli.health_cmd:health_command", "Say whether the worker is well."),
     "version": ("echomq_worker.cli.version_cmd:version_command", "Say which versions these are."),

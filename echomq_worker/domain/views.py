@@ -24,6 +24,16 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class PauseNote:
+    """Since when a queue is paused, why and by whom; what is not known is None."""
+
+    since_ms: int | None
+    """Unix ms by the server's clock."""
+    reason: str | None
+    by: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Promoted:
     """What one promotion did, by the server's clock."""
 

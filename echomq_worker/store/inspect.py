@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId, State
-from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry
+from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry, PauseNote
+from echomq_worker.errors import InvalidIdError
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import read_ms
 from echomq_worker.protocol.scripts import Operand, script
@@ -39,9 +41,28 @@ class Inspector:
 
     async def dead(self, limit: int, offset: int) -> list[JobView]:
         """Return dead jobs, the newest minted first."""
-        ids = await self._range(self._keys.dead, "+", "-", "BYLEX", "REV", "LIMIT", offset, limit)
-        views = [await self.job(job_id) for job_id in ids]
+        ids = await self.dead_ids(limit, offset)
+        views = [await self.job(job_id) for job_id in ids if _is_id(job_id)]
         return [view for view in views if view is not None]
+
+    async def dead_ids(self, limit: int, offset: int) -> list[JobId]:
+        """Return the ids of dead jobs, the newest minted first."""
+        return await self._range(self._keys.dead, "+", "-", "BYLEX", "REV", "LIMIT", offset, limit)
+
+    async def dead_among(self, ids: Sequence[JobId]) -> list[JobId]:
+        """Return those of `ids` that are dead (at most 1,000 are asked about)."""
+        if not ids:
+            return []
+        scores = await self._ask("ZMSCORE", self._keys.dead, *ids)
+        return [job_id for job_id, score in zip(ids, scores, strict=True) if score is not None]
+
+    async def pause_note(self) -> PauseNote | None:
+        """Return since when the queue is paused, and why; None if it is not."""
+        fields = ("paused", "paused_at", "paused_reason", "paused_by")
+        paused, since, reason, by = await self._ask("HMGET", self._keys.meta, *fields)
+        return (
+            None if paused is None else PauseNote(read_ms(since or b""), _text(reason), _text(by))
+        )
 
     async def pending_ids(self, limit: int, *, newest_first: bool) -> list[JobId]:
         """Return ids that wait in `pending`, in mint order or reversed."""
@@ -96,6 +117,14 @@ class Inspector:
             group=_text(fields.get("group")),
             fields=fields,
         )
+
+
+def _is_id(text: str) -> bool:
+    try:
+        parse_id(text)
+    except InvalidIdError:
+        return False
+    return True
 
 
 def _log_entry(position: bytes, flat: Sequence[bytes]) -> LogEntry:

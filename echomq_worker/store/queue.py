@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from redis.asyncio import Redis
 
+from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import Admission, Held, JobId, NewJob
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
@@ -12,6 +13,7 @@ from echomq_worker.domain.views import (
     JobView,
     KeptResult,
     LogEntry,
+    PauseNote,
     Places,
     Promoted,
     Removed,
@@ -23,7 +25,7 @@ from echomq_worker.protocol.scripts import BoundScript, Operand, script
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.extension import ExtensionCheck
 from echomq_worker.store.inspect import Inspector
-from echomq_worker.store.line import Line, LineScripts, Trouble
+from echomq_worker.store.line import BATCH_LIMIT, Line, LineScripts, Trouble
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
 from echomq_worker.store.translate import translated_errors
@@ -98,13 +100,19 @@ class QueueStore:
         )
 
     async def promote(self, limit: int, *, worker_id: str = "", watch_ms: int = 0) -> Promoted:
-        """Move at most `limit` due jobs to where they may be claimed; renew the watch if asked."""
-        args = {"limit": limit, "worker_id": worker_id, "watch_ms": watch_ms}
+        """Move at most `limit` due jobs to where they may be claimed; renew the watch if asked.
+
+        One call moves no more than 1,000.
+        """
+        args = {"limit": min(limit, BATCH_LIMIT), "worker_id": worker_id, "watch_ms": watch_ms}
         moved, next_due, now_ms, watching = await self._change("promote", self._logged(args))
         return Promoted(moved, read_ms(next_due), now_ms, watching == 1)
 
     async def reap(self, limit: int, *, crash_limit: int = 0, max_attempts: int = 0) -> Reaped:
-        """Take back at most `limit` jobs whose lease has run out; bury those over a limit."""
+        """Take back at most `limit` jobs whose lease has run out; bury those over a limit.
+
+        One call takes back no more than 1,000.
+        """
         return await self._reap(limit, "crashes", crash_limit, max_attempts, "")
 
     async def sweep_stalled(self, limit: int, max_stalled: int) -> Reaped:
@@ -125,12 +133,22 @@ class QueueStore:
         await self._change("resume", {})
 
     async def requeue(self, ids: Sequence[JobId]) -> list[Requeued]:
-        """Bring dead jobs back with all their attempts before them again (at most 1,000)."""
-        reply = await self._change("requeue", self._logged({}), list(ids))
-        return [_REQUEUED[character] for character in reply.decode()]
+        """Bring dead jobs back with all their attempts before them again.
+
+        Raises `InvalidIdError` before anything is sent if one of them is no id.
+        """
+        for job_id in ids:
+            parse_id(job_id)
+        verdicts: list[Requeued] = []
+        for first in range(0, len(ids), BATCH_LIMIT):
+            part = list(ids[first : first + BATCH_LIMIT])
+            reply = await self._change("requeue", self._logged({}), part)
+            verdicts += (_REQUEUED[character] for character in reply.decode())
+        return verdicts
 
     async def remove(self, job_id: JobId, places: Places, *, dedup_id: str = "") -> Removed:
         """Remove a job for good from one of `places`; a job that is held is not removed."""
+        parse_id(job_id)
         args = {"id": job_id, "dedup": dedup_id, "places": places.value}
         verdict: int = await self._change("remove", self._logged(args))
         return _REMOVED[verdict]
@@ -150,6 +168,18 @@ class QueueStore:
     async def dead(self, limit: int, *, offset: int = 0) -> list[JobView]:
         """Return dead jobs, the newest minted first."""
         return await self._inspector.dead(limit, offset)
+
+    async def dead_ids(self, limit: int, *, offset: int = 0) -> list[JobId]:
+        """Return the ids of dead jobs, the newest minted first."""
+        return await self._inspector.dead_ids(limit, offset)
+
+    async def dead_among(self, ids: Sequence[JobId]) -> list[JobId]:
+        """Return those of `ids` (at most 1,000) that are dead."""
+        return await self._inspector.dead_among(ids)
+
+    async def pause_note(self) -> PauseNote | None:
+        """Return since when the queue is paused, and why; None if it is not."""
+        return await self._inspector.pause_note()
 
     async def pending_ids(self, limit: int, *, newest_first: bool = False) -> list[JobId]:
         """Return ids that wait in `pending`, in mint order or reversed."""
@@ -219,7 +249,7 @@ class QueueStore:
         self, limit: int, counter: str, bury_at: int, max_attempts: int, reason: str
     ) -> Reaped:
         args: dict[str, Operand] = {
-            "limit": limit,
+            "limit": min(limit, BATCH_LIMIT),
             "counter": counter,
             "bury_at": bury_at,
             "max_attempts": max_attempts,

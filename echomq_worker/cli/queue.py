@@ -1,0 +1,107 @@
+"""`echomq queue`: which queues there are; stop handing out the jobs of one, and go on."""
+
+import asyncio
+import getpass
+import socket
+import time
+from typing import Any
+
+import click
+
+from echomq_worker.cli.ask import ask
+from echomq_worker.cli.find import find_queues
+from echomq_worker.cli.options import json_option, with_session
+from echomq_worker.cli.output import Column, say, write_rows
+from echomq_worker.cli.session import Session
+from echomq_worker.cli.stats import state_of
+from echomq_worker.cli.words import moment, rfc3339
+from echomq_worker.domain.views import PauseNote
+from echomq_worker.store import QueueStore, Server
+
+COLUMNS = [
+    Column("QUEUE", "queue"),
+    Column("STATE", "state"),
+    Column("SINCE", "since"),
+    Column("BY", "by"),
+    Column("REASON", "reason"),
+]
+CHANGED = [Column("QUEUE", "queue"), Column("STATE", "state")]
+
+
+@click.group()
+def queue() -> None:
+    """List queues; pause and resume them."""
+
+
+@queue.command("list")
+@json_option
+@with_session
+def list_(session: Session, *, as_json: bool) -> None:
+    """Show the queues of the server and of the settings."""
+
+    async def look(server: Server) -> list[dict[str, Any]]:
+        names = await find_queues(server, (), session.settings.queues)
+        return await asyncio.gather(*(_row(server.queue(name)) for name in names))
+
+    write_rows(ask(session, look), COLUMNS, as_json=as_json, empty="there are no queues")
+
+
+@queue.command()
+@click.argument("queues", nargs=-1, required=True, metavar="QUEUE...")
+@click.option("--reason", default="", metavar="TEXT", help="Why, for those who wonder later.")
+@json_option
+@with_session
+def pause(session: Session, *, queues: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Stop handing out the jobs of QUEUE. Running ones go on, and jobs are still taken in."""
+    by = _myself()
+
+    async def stop(server: Server) -> None:
+        for name in await find_queues(server, queues, session.settings.queues):
+            await server.queue(name).pause(reason=reason, by=by)
+
+    ask(session, stop)
+    _report(queues, "paused", as_json=as_json)
+
+
+@queue.command()
+@click.argument("queues", nargs=-1, required=True, metavar="QUEUE...")
+@json_option
+@with_session
+def resume(session: Session, *, queues: tuple[str, ...], as_json: bool) -> None:
+    """Hand out the jobs of QUEUE again."""
+
+    async def go_on(server: Server) -> None:
+        for name in await find_queues(server, queues, session.settings.queues):
+            await server.queue(name).resume()
+
+    ask(session, go_on)
+    _report(queues, "running", as_json=as_json)
+
+
+async def _row(store: QueueStore) -> dict[str, Any]:
+    counts = await store.counts()
+    note = await store.pause_note() or PauseNote(None, None, None)
+    now_ms = time.time_ns() // 1_000_000
+    return {
+        "queue": store.name,
+        "state": state_of(counts),
+        "since": None if note.since_ms is None else moment(note.since_ms, now_ms),
+        "paused_at": rfc3339(note.since_ms),
+        "by": note.by,
+        "reason": note.reason,
+    }
+
+
+def _report(queues: tuple[str, ...], state: str, *, as_json: bool) -> None:
+    if as_json:
+        write_rows([{"queue": name, "state": state} for name in queues], CHANGED, as_json=True)
+    else:
+        say(f"{state}: {', '.join(queues)}")
+
+
+def _myself() -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name, as in many containers
+        user = "unknown"
+    return f"{user}@{socket.gethostname()}"

@@ -1,0 +1,75 @@
+"""The application that the end-to-end tests run. Each run leaves a line in a file."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+from echomq_worker import INJECTED, EchoMQ, JobContext
+
+app = EchoMQ()
+RUNS = Path(os.environ.get("E2E_RUNS", os.devnull))
+
+
+def note(word: str, context: JobContext) -> None:
+    with RUNS.open("a") as file:
+        file.write(f"{word} {context.id} {context.attempt} {os.getpid()}\n")
+
+
+@app.job("quick", keep_result="1m")
+async def quick(number: int, *, context: JobContext = INJECTED) -> int:
+    note("ran", context)
+    return number
+
+
+@app.job("rest")
+async def rest(seconds: float, *, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    await asyncio.sleep(seconds)
+    note("ran", context)
+
+
+@app.job("block_loop")
+async def block_loop(seconds: float, *, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    time.sleep(seconds)
+    note("ran", context)
+
+
+@app.job("in_thread")
+def in_thread(seconds: float, *, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    time.sleep(seconds)
+    note("ran", context)
+
+
+@app.job("watchful")
+def watchful(*, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    while not context.cancelled:
+        time.sleep(0.01)
+
+
+@app.job("stubborn")
+async def stubborn(*, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            note("refused", context)
+
+
+@app.job("leaky", max_attempts=1)
+async def leaky(*, context: JobContext = INJECTED) -> None:
+    password_of_the_bank = os.environ.get("E2E_SECRET", "")
+    note("started", context)
+    msg = f"{len(password_of_the_bank)} characters do not fit"
+    raise ValueError(msg)
+
+
+@app.job("chain")
+async def chain(left: int, *, context: JobContext = INJECTED) -> None:
+    note("ran", context)
+    if left:
+        await chain.enqueue(left - 1)

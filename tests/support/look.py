@@ -1,0 +1,123 @@
+"""Looks at the keys of a queue by plain commands, past all code that is tested."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from redis.asyncio import Redis
+
+from echomq_worker.protocol.keyspace import Keyspace
+
+READS: Mapping[str, tuple[str, ...]] = {
+    "string": ("GET",),
+    "list": ("LRANGE", "0", "-1"),
+    "set": ("SMEMBERS",),
+    "zset": ("ZRANGE", "0", "-1", "WITHSCORES"),
+    "hash": ("HGETALL",),
+    "stream": ("XRANGE", "-", "+"),
+}
+PLACES = ("pending", "active", "schedule", "dead")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One queue as it lies on the server."""
+
+    client: Redis
+    keys: Keyspace
+
+    async def do(self, *command: str | bytes | float) -> Any:
+        """Send a command as it is."""
+        return await self.client.execute_command(*command)
+
+    async def places(self) -> dict[str, list[str]]:
+        """Return what is in `pending`, `active`, `schedule` and `dead`; empty ones are left out."""
+        found = {place: await self.members(self.keys.root + place) for place in PLACES}
+        return {place: members for place, members in found.items() if members}
+
+    async def members(self, key: str) -> list[str]:
+        """Return the members of a sorted set, lowest score first."""
+        return [text(member) for member in await self.do("ZRANGE", key, 0, -1)]
+
+    async def scores(self, key: str) -> dict[str, int]:
+        """Return the members of a sorted set and their scores."""
+        flat = pairs(await self.do("ZRANGE", key, 0, -1, "WITHSCORES"))
+        return {member: int(float(score)) for member, score in flat.items()}
+
+    async def row(self, job_id: str) -> dict[str, str]:
+        """Return the row of a job; empty if there is none."""
+        return await self.hash(self.keys.job(job_id))
+
+    async def hash(self, key: str) -> dict[str, str]:
+        """Return a hash; empty if there is none."""
+        return pairs(await self.do("HGETALL", key))
+
+    async def bells(self) -> int:
+        """Return how many wake tokens lie in `bell`."""
+        return await self.do("LLEN", self.keys.bell)
+
+    async def quarantine(self) -> list[dict[str, str]]:
+        """Return what has been set aside, the oldest first."""
+        return [
+            pairs(fields) for _, fields in await self.do("XRANGE", self.keys.quarantine, "-", "+")
+        ]
+
+    async def now_us(self) -> int:
+        """Return the server's clock in microseconds."""
+        return await server_now_us(self.client)
+
+    async def key_names(self) -> list[str]:
+        """Return every key of the queue."""
+        names: list[bytes] = await self.do("KEYS", f"{self.keys.root}*")
+        return sorted(text(name) for name in names)
+
+    async def dumps(self) -> dict[str, bytes]:
+        """Return every key of the queue and its serialized value: equal if nothing changed."""
+        return {key: await self.do("DUMP", key) for key in await self.key_names()}
+
+    async def everything(self) -> dict[str, Any]:
+        """Return every key of the queue, without its root, and its value."""
+        found: dict[str, Any] = {}
+        for key in await self.key_names():
+            found[key.removeprefix(self.keys.root)] = await self._value(key)
+        return found
+
+    async def expire_lease(self, *ids: str) -> None:
+        """Let the leases of jobs have run out long ago."""
+        for number, job_id in enumerate(ids, 1):
+            await self.do("ZADD", self.keys.active, "XX", number, job_id)
+
+    async def make_due(self, *ids: str) -> None:
+        """Let scheduled jobs be due for long, the first the earliest."""
+        for number, job_id in enumerate(ids, 1):
+            await self.do("ZADD", self.keys.schedule, "XX", number, job_id)
+
+    async def _value(self, key: str) -> Any:
+        kind = text(await self.do("TYPE", key))
+        command, *rest = READS[kind]
+        value = await self.do(command, key, *rest)
+        if kind in {"hash", "zset"}:
+            return pairs(value)
+        if isinstance(value, bytes):
+            return text(value)
+        return [text(item) if isinstance(item, bytes) else item for item in value]
+
+
+def text(value: Any) -> str:
+    """Decode what the server said."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def pairs(reply: Any) -> dict[str, str]:
+    """Read names and values, in whichever shape the client returns them."""
+    items: Iterable[Any] = reply.items() if isinstance(reply, Mapping) else reply
+    flat: list[Any] = []
+    for item in items:
+        flat.extend(item if isinstance(item, list | tuple) else [item])
+    return {text(flat[i]): text(flat[i + 1]) for i in range(0, len(flat), 2)}
+
+
+async def server_now_us(client: Redis) -> int:
+    """Return the server's clock in microseconds."""
+    seconds, micros = await client.execute_command("TIME")
+    return int(seconds) * 1_000_000 + int(micros)
