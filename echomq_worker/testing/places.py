@@ -1,0 +1,206 @@
+"""A queue in memory: where its jobs are, and the moves that a server's scripts make."""
+
+from dataclasses import dataclass, field
+
+from echomq_worker.domain.job import Admission, After, At, Held, JobId, NewJob, State
+from echomq_worker.domain.outcome import Verdict
+from echomq_worker.domain.replies import Reaped
+from echomq_worker.domain.views import Counts, JobView, KeptResult, Places, Removed, Requeued
+from echomq_worker.testing.clock import Now
+from echomq_worker.testing.rows import Row
+
+
+@dataclass(slots=True)
+class MemoryQueue:
+    """The rows of one queue, and the sorted sets, here dicts and sets, that say where each is.
+
+    Every method is one indivisible step, as a script is on a server.
+    """
+
+    name: str
+    now: Now
+    rows: dict[JobId, Row] = field(default_factory=dict[JobId, Row])
+    pending: set[JobId] = field(default_factory=set[JobId])
+    schedule: dict[JobId, int] = field(default_factory=dict[JobId, int])
+    """When each job is due, in Unix ms."""
+    active: dict[JobId, int] = field(default_factory=dict[JobId, int])
+    """When each lease ends, in Unix ms."""
+    dead: set[JobId] = field(default_factory=set[JobId])
+    results: dict[JobId, tuple[KeptResult, int]] = field(
+        default_factory=dict[JobId, tuple[KeptResult, int]]
+    )
+    """Each kept result, and until when it is kept, in Unix ms."""
+    completed: int = 0
+    failed: int = 0
+    paused: bool = False
+    workers: dict[str, int] = field(default_factory=dict[str, int])
+    """Until when each worker counts as present, in Unix ms."""
+
+    # --- producers -----------------------------------------------------------------------
+
+    def admit(self, job: NewJob) -> Admission:
+        """Take a job in, unless there is one of its id."""
+        if job.id in self.rows:
+            return Admission.DUPLICATE
+        row = self.rows[job.id] = Row.of(job)
+        match job.due:
+            case None:
+                self.wait(row)
+                return Admission.ENQUEUED
+            case After(delay_ms):
+                self.put_off(row, self.now() + delay_ms)
+            case At(unix_ms):
+                self.put_off(row, unix_ms)
+        return Admission.SCHEDULED
+
+    def inspect(self, job_id: JobId) -> JobView | None:
+        """Return a job as it stands."""
+        if (row := self.rows.get(job_id)) is None:
+            return None
+        return row.view(
+            self.name, due_ms=self.schedule.get(job_id), lease_ms=self.active.get(job_id)
+        )
+
+    def result(self, job_id: JobId) -> KeptResult | None:
+        """Return a result that is still kept."""
+        kept, until_ms = self.results.get(job_id, (None, 0))
+        return kept if self.now() < until_ms else None
+
+    # --- workers -------------------------------------------------------------------------
+
+    def promote(self, limit: int) -> int:
+        """Move at most `limit` due jobs to `pending`, the earliest first; return how many."""
+        now_ms = self.now()
+        due = sorted((due_ms, job_id) for job_id, due_ms in self.schedule.items())
+        moved = [job_id for due_ms, job_id in due[:limit] if due_ms <= now_ms]
+        for job_id in moved:
+            del self.schedule[job_id]
+            self.wait(self.rows[job_id])
+        return len(moved)
+
+    def claim(self, limit: int, lease_ms: int, claim: str) -> list[Held]:
+        """Lease the oldest pending jobs, at most `limit`. A paused queue hands out nothing."""
+        if self.paused:
+            return []
+        jobs: list[Held] = []
+        for job_id in sorted(self.pending)[:limit]:
+            self.pending.remove(job_id)
+            row = self.rows[job_id]
+            row.state, row.claim = State.ACTIVE, claim
+            row.token += 1
+            self.active[job_id] = self.now() + lease_ms
+            jobs.append(row.held(self.name))
+        return jobs
+
+    def extend(self, held: Held, lease_ms: int) -> Verdict:
+        """Push back the end of a lease that is still the caller's."""
+        if (row := self.rows.get(held.id)) is None:
+            return Verdict.GONE
+        if held.id not in self.active or (row.token, row.claim) != (held.token, held.claim):
+            return Verdict.STALE
+        self.active[held.id] = self.now() + lease_ms
+        return Verdict.OK
+
+    def reap(self, limit: int, crash_limit: int, max_attempts: int) -> Reaped:
+        """Take back at most `limit` jobs whose lease has run out; bury those over a limit."""
+        recovered: list[JobId] = []
+        buried: list[JobId] = []
+        ends = sorted((end_ms, job_id) for job_id, end_ms in self.active.items())
+        for end_ms, job_id in ends[:limit]:
+            if end_ms > self.now():
+                break
+            del self.active[job_id]
+            row = self.rows[job_id]
+            row.crashes += 1
+            if reason := _lost_too_often(row, crash_limit, max_attempts):
+                self.bury(row, reason)
+                buried.append(job_id)
+            else:
+                self.wait(row)
+                recovered.append(job_id)
+        return Reaped(tuple(recovered), tuple(buried))
+
+    # --- operators -----------------------------------------------------------------------
+
+    def requeue(self, job_id: JobId) -> Requeued:
+        """Bring a dead job back, with all its attempts before it again."""
+        if (row := self.rows.get(job_id)) is None:
+            return Requeued.GONE
+        if job_id not in self.dead:
+            return Requeued.NOT_DEAD
+        self.dead.remove(job_id)
+        row.last_error, row.crashes, row.unknown_since_ms, row.died_ms = None, 0, None, None
+        row.returned = row.token
+        self.wait(row)
+        return Requeued.OK
+
+    def remove(self, job_id: JobId, places: Places) -> Removed:
+        """Forget a job that nobody holds."""
+        if job_id not in self.rows:
+            return Removed.GONE
+        if job_id in self.active:
+            return Removed.ACTIVE
+        if places is (Places.WAITING if job_id in self.dead else Places.DEAD):
+            return Removed.ELSEWHERE
+        self.forget(job_id)
+        return Removed.OK
+
+    def counts(self) -> Counts:
+        """Count the jobs in each place."""
+        return Counts(
+            pending=len(self.pending),
+            active=len(self.active),
+            scheduled=len(self.schedule),
+            dead=len(self.dead),
+            completed=self.completed,
+            failed=self.failed,
+            paused=self.paused,
+            workers=len(self.workers),
+        )
+
+    def has_work(self) -> bool:
+        """Return whether a claim would hand out a job now."""
+        now_ms = self.now()
+        due = any(due_ms <= now_ms for due_ms in self.schedule.values())
+        return not self.paused and (due or bool(self.pending))
+
+    def the_dead(self, limit: int, offset: int) -> list[JobView]:
+        """Return dead jobs, the newest minted first."""
+        ids = sorted(self.dead, reverse=True)[offset : offset + limit]
+        return [self.rows[job_id].view(self.name, due_ms=None, lease_ms=None) for job_id in ids]
+
+    # --- where a job may go ----------------------------------------------------------------
+
+    def wait(self, row: Row) -> None:
+        """Let a job be claimed."""
+        row.state = State.PENDING
+        self.pending.add(row.id)
+
+    def put_off(self, row: Row, due_ms: int) -> None:
+        """Let a job be claimed from an instant on."""
+        row.state = State.SCHEDULED
+        self.schedule[row.id] = due_ms
+
+    def bury(self, row: Row, reason: str) -> None:
+        """Move a job to the dead."""
+        row.state, row.last_error, row.died_ms = State.DEAD, reason, self.now()
+        self.dead.add(row.id)
+        self.failed += 1
+
+    def forget(self, job_id: JobId) -> None:
+        """Leave nothing of a job but a kept result."""
+        del self.rows[job_id]
+        self.pending.discard(job_id)
+        self.dead.discard(job_id)
+        self.schedule.pop(job_id, None)
+        self.active.pop(job_id, None)
+
+
+def _lost_too_often(row: Row, crash_limit: int, max_attempts: int) -> str | None:
+    if 0 < crash_limit <= row.crashes:
+        return f"the lease was lost {row.crashes} times in a row"
+    most = row.max_attempts or max_attempts
+    counted = row.token - row.returned
+    if max_attempts > 0 and counted >= most:
+        return f"the lease was lost in attempt {counted} of {most}"
+    return None

@@ -1,0 +1,75 @@
+"""One job in memory, as its row on a server would tell it."""
+
+from dataclasses import dataclass
+
+from echomq_worker.domain.job import Held, JobId, NewJob, State
+from echomq_worker.domain.views import JobView
+
+OVER = "!"
+"""Ends the claim id of a claim that has been settled."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Row:
+    """What is remembered about a job until it has completed."""
+
+    id: JobId
+    payload: bytes
+    name: str | None = None
+    max_attempts: int | None = None
+    keep_result_ms: int | None = None
+    state: State = State.PENDING
+    token: int = 0
+    claim: str = ""
+    returned: int = 0
+    crashes: int = 0
+    last_error: str | None = None
+    failures: bytes | None = None
+    unknown_since_ms: int | None = None
+    died_ms: int | None = None
+
+    @classmethod
+    def of(cls, job: NewJob) -> "Row":
+        """Make the row of a job that is admitted."""
+        return cls(
+            id=job.id,
+            payload=job.payload,
+            name=job.name,
+            max_attempts=job.max_attempts,
+            keep_result_ms=job.keep_result_ms,
+        )
+
+    def held(self, queue: str) -> Held:
+        """Return the job as its claim gets it."""
+        return Held(
+            queue=queue,
+            id=self.id,
+            payload=self.payload,
+            token=self.token,
+            claim=self.claim,
+            name=self.name,
+            max_attempts=self.max_attempts,
+            returned=self.returned,
+            crashes=self.crashes,
+            failures=self.failures,
+            unknown_since_ms=self.unknown_since_ms,
+            keep_result_ms=self.keep_result_ms,
+        )
+
+    def view(self, queue: str, *, due_ms: int | None, lease_ms: int | None) -> JobView:
+        """Return the job as whoever inspects it sees it."""
+        return JobView(
+            queue=queue,
+            id=self.id,
+            state=self.state,
+            payload=self.payload,
+            name=self.name,
+            token=self.token,
+            returned=self.returned,
+            max_attempts=self.max_attempts,
+            last_error=self.last_error,
+            failures=self.failures,
+            due_ms=due_ms,
+            lease_ms=lease_ms,
+            died_ms=self.died_ms,
+        )
