@@ -114,12 +114,9 @@ class Line:
             "max_attempts": max_attempts,
             "presence_ms": worker.ttl_ms if worker else 0,
         }
-        rest: list[Operand] = []
-        for name, value in worker.fields.items() if worker else ():
-            rest += (name, value)
-        handout, recovered, buried, watching = await self._ask(
-            self.scripts.beat, number, args, rest
-        )
+        says = [part for field_ in worker.fields.items() for part in field_] if worker else []
+        reply = await self._ask(self.scripts.beat, number, args, says)
+        handout, recovered, buried, watching = reply
         return Beat(
             claimed=read_handout(handout, self.queue, self.caller.id_of(number)),
             reaped=Reaped(_ids(recovered), _ids(buried)),

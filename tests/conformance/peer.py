@@ -14,7 +14,8 @@ from tests.conformance.server_verbs import is_branded, refusal
 LANE_ENQUEUE = """
 local B, id, payload, group = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 if redis.call('EXISTS', B .. 'job:' .. id) == 1 then return 0 end
-redis.call('HSET', B .. 'job:' .. id, 'state', 'pending', 'attempts', '0', 'payload', payload, 'group', group)
+redis.call('HSET', B .. 'job:' .. id, 'state', 'pending', 'attempts', '0',
+  'payload', payload, 'group', group)
 redis.call('ZADD', B .. 'g:' .. group .. ':pending', 0, id)
 local limit = tonumber(redis.call('HGET', B .. 'glimit', group))
 local used = tonumber(redis.call('HGET', B .. 'gactive', group)) or 0
@@ -33,7 +34,8 @@ redis.call('HSET', B .. 'glimit', group, limit)
 if (tonumber(redis.call('HGET', B .. 'gactive', group)) or 0) >= limit then
   redis.call('LREM', B .. 'ring', 0, group)
 elseif redis.call('ZCARD', B .. 'g:' .. group .. ':pending') > 0
-  and redis.call('SISMEMBER', B .. 'paused', group) == 0 and not redis.call('LPOS', B .. 'ring', group) then
+  and redis.call('SISMEMBER', B .. 'paused', group) == 0
+  and not redis.call('LPOS', B .. 'ring', group) then
   redis.call('RPUSH', B .. 'ring', group)
   redis.call('LPUSH', B .. 'wake', '1')
   redis.call('LTRIM', B .. 'wake', 0, 63)
@@ -62,7 +64,8 @@ return { id, redis.call('HGET', row, 'payload'), attempts, group }
 """
 
 HOLD_CHILD = """
-local B, id, payload, parent, parent_queue, policy = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local B, id, payload = KEYS[1], ARGV[1], ARGV[2]
+local parent, parent_queue, policy = ARGV[3], ARGV[4], ARGV[5]
 redis.call('HSET', B .. 'job:' .. id, 'state', 'pending', 'attempts', '0', 'payload', payload,
   'parent', parent, 'parent_policy', policy)
 if parent_queue ~= '' then redis.call('HSET', B .. 'job:' .. id, 'parent_queue', parent_queue) end
@@ -137,8 +140,13 @@ class MixedFleet(Adapter):
     async def flow_add(self, parent: dict[str, Any], children: list[dict[str, Any]]) -> Any:
         home = parent["queue"]
         base = f"emq:{{{home}}}:job:{parent['id']}"
-        row = {"state": "awaiting_children", "attempts": "0", "payload": parent["payload"]}
-        await self._peer.hset(base, mapping=row)
+        row: dict[str, str] = {
+            "state": "awaiting_children",
+            "attempts": "0",
+            "payload": parent["payload"],
+        }
+        for field, value in row.items():
+            await self._peer.hset(base, field, value)
         await self._peer.set(f"{base}:dependencies", str(len(children)))
         for child in children:
             queue = child.get("queue", home)
@@ -147,7 +155,7 @@ class MixedFleet(Adapter):
             await self._eval(
                 HOLD_CHILD, queue, child["id"], child["payload"], parent["id"], away, policy
             )
-        leaves = [{"id": child["id"], "children": []} for child in children]
+        leaves: list[dict[str, Any]] = [{"id": child["id"], "children": []} for child in children]
         return {"id": parent["id"], "children": leaves}
 
     async def flow_dependencies(self, queue: str, id: str) -> int:  # noqa: A002
@@ -161,7 +169,7 @@ class MixedFleet(Adapter):
 
     async def sweep_outbox(self, queue: str, limit: int = 100) -> int:
         outbox = f"emq:{{{queue}}}:flow:outbox"
-        entries = await self._peer.lrange(outbox, 0, limit - 1)
+        entries: list[Any] = await self._peer.lrange(outbox, 0, limit - 1)
         for entry in entries:
             await self._deliver(entry)
             await self._peer.lrem(outbox, 1, entry)

@@ -33,6 +33,11 @@ def refusal(word: str) -> Refusal:
     return {"error": word}
 
 
+def is_refusal(answer: Any) -> bool:
+    """Tell whether an answer is a refusal."""
+    return isinstance(answer, dict)
+
+
 def is_branded(text: str) -> bool:
     """Tell whether a text is a branded id of any namespace."""
     try:
@@ -112,13 +117,13 @@ class ServerVerbs:
         except InvalidIdError:
             return refusal("kind" if is_branded(job_id) else "invalid_id")
         admissions = await refused(self.queue(queue).enqueue([job]))
-        return admissions if isinstance(admissions, dict) else admissions[0].value
+        return admissions if is_refusal(admissions) else admissions[0].value
 
     # --- claim and settle ----------------------------------------------------------------
 
     async def claim(self, queue: str, lease_ms: Any) -> Any:
         jobs = await self.claim_batch(queue, 1, lease_ms)
-        return jobs if isinstance(jobs, dict) else (jobs[0] if jobs else None)
+        return jobs if is_refusal(jobs) else (jobs[0] if jobs else None)
 
     async def claim_gated(
         self, queue: str, lease_ms: Any, between: Callable[[], Awaitable[None]]
@@ -130,7 +135,7 @@ class ServerVerbs:
         if not isinstance(size, int) or size < 1:
             return refusal("invalid_argument")
         claimed = await refused(self.line(queue).claim(limit=size, lease_ms=lease_ms, promote=0))
-        return claimed if isinstance(claimed, dict) else [as_job(job) for job in claimed.jobs]
+        return claimed if is_refusal(claimed) else [as_job(job) for job in claimed.jobs]
 
     async def complete(self, queue: str, id: str, token: Any, result: str | None = None) -> Any:  # noqa: A002
         outcome = Completed(None if result is None else result.encode())
@@ -166,7 +171,7 @@ class ServerVerbs:
             return refusal("invalid_id")
         job = held(queue, job_id, token)
         settled = await refused(self.line(queue).settle([(job, outcome)]))
-        if isinstance(settled, dict):
+        if is_refusal(settled):
             return settled
         verdict = settled.verdicts[0]
         if verdict is Verdict.OK:
@@ -177,7 +182,7 @@ class ServerVerbs:
 
     async def promote(self, queue: str, limit: Any) -> Any:
         promoted = await refused(self.queue(queue).promote(limit))
-        return promoted if isinstance(promoted, dict) else promoted.moved
+        return promoted if is_refusal(promoted) else promoted.moved
 
     async def reap(self, queue: str, max_attempts: int = 0) -> int:
         reaped = await self.queue(queue).reap(REAP_LIMIT, max_attempts=max_attempts)
@@ -193,14 +198,14 @@ class ServerVerbs:
 
     async def extend_lock(self, queue: str, id: str, token: Any, lease_ms: Any) -> Any:  # noqa: A002
         verdicts = await refused(self.queue(queue).extend([held(queue, id, token)], lease_ms))
-        if isinstance(verdicts, dict):
+        if is_refusal(verdicts):
             return verdicts
         return "ok" if verdicts[0] is Verdict.OK else refusal(verdicts[0].value)
 
     async def extend_locks(self, queue: str, lease_ms: int, locks: list[list[Any]]) -> Any:
         jobs = [held(queue, job_id, token) for job_id, token in locks]
         verdicts = await refused(self.queue(queue).extend(jobs, lease_ms))
-        if isinstance(verdicts, dict):
+        if is_refusal(verdicts):
             return verdicts
         return [
             job.id for job, verdict in zip(jobs, verdicts, strict=True) if verdict is not Verdict.OK
