@@ -16,7 +16,7 @@ from echomq_worker.errors import NotIdleError
 from echomq_worker.testing.backend import InlineBackend, InlineQueue
 from echomq_worker.testing.clock import ManualClock
 from echomq_worker.testing.enqueued import EnqueuedJob
-from echomq_worker.testing.inline import inline, inline_sync, longest
+from echomq_worker.testing.inline import KitOptions, inline, inline_sync, longest
 from echomq_worker.testing.kit import Kit
 from echomq_worker.testing.real import run_worker, running_worker
 from echomq_worker.testing.report import Ran, Report
@@ -31,6 +31,7 @@ __all__ = [
     "InlineBackend",
     "InlineQueue",
     "Kit",
+    "KitOptions",
     "ManualClock",
     "NotIdleError",
     "Ran",

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from echomq_worker.app import EchoMQ
 from echomq_worker.client.portal import Portal
@@ -17,29 +17,31 @@ from echomq_worker.testing.waiting import WaitingClock
 from echomq_worker.worker import WorkerOptions
 
 
-class _FromLifespan:
-    def __repr__(self) -> str:
-        return "FROM_LIFESPAN"
-
-
-FROM_LIFESPAN = _FromLifespan()
-
-
 def longest(_low: float, high: float) -> float:
     """Roll the highest number: with it, a wait with jitter is as long as it can be."""
     return high
 
 
+class KitOptions(TypedDict, total=False):
+    """How a kit is set up."""
+
+    state: object
+    """What handlers receive as `State[...]`, in place of what the application's lifespan yields;
+    the lifespan is then not entered."""
+    concurrency: int
+    """How many jobs may run at once. By default 1: then they run in a predictable order."""
+    dice: Dice
+    """Draws the random part of backoffs, `random.uniform` in a worker. By default `longest`, so
+    that a test knows when a retry is due."""
+    backend: InlineBackend
+    """Memory that exists already, with its jobs and its clock."""
+    options: WorkerOptions
+    """What holds where a handler says nothing, such as `WorkerOptions(max_attempts=3)`. By default
+    that of a worker without settings; the environment is not read."""
+
+
 @asynccontextmanager
-async def inline(  # noqa: PLR0913 - a keyword for each
-    app: EchoMQ,
-    *,
-    state: object = FROM_LIFESPAN,
-    concurrency: int = 1,
-    dice: Dice = longest,
-    backend: InlineBackend | None = None,
-    options: WorkerOptions | None = None,
-) -> AsyncGenerator[Kit]:
+async def inline(app: EchoMQ, **kit_options: Unpack[KitOptions]) -> AsyncGenerator[Kit]:
     """Let memory stand in for the server inside a block, and run jobs when the test says so.
 
     The jobs run through the parts of a real worker: retries, time limits, middleware, lifespan,
@@ -53,16 +55,8 @@ async def inline(  # noqa: PLR0913 - a keyword for each
         report.raise_errors()
 
     Args:
-        app: the application; as it was again afterwards.
-        state: what handlers receive as `State[...]`, in place of what the lifespan yields; the
-            lifespan is then not entered.
-        concurrency: how many jobs may run at once. One at a time run in a predictable order.
-        dice: draws the random part of backoffs, `random.uniform` in a worker. By default it rolls
-            the longest wait, so that a test knows when a retry is due.
-        backend: memory that exists already, with its jobs and its clock.
-        options: what holds where a handler says nothing, such as
-            `WorkerOptions(max_attempts=3)`. By default that of a worker without settings; the
-            environment is not read.
+        app: the application; it is afterwards as it was before.
+        **kit_options: `state`, `concurrency`, `dice`, `backend`, `options`; see `KitOptions`.
 
     Yields:
         The kit: it runs the jobs, moves the clock, and looks at what was enqueued.
@@ -70,27 +64,23 @@ async def inline(  # noqa: PLR0913 - a keyword for each
     Raises:
         HandlerError: if a handler asks for another state than there is.
     """
-    backend = InlineBackend() if backend is None else backend
-    options = replace(options or WorkerOptions(), concurrency=concurrency)
+    backend = kit_options.get("backend") or InlineBackend()
+    options = replace(
+        kit_options.get("options") or WorkerOptions(),
+        concurrency=kit_options.get("concurrency", 1),
+    )
+    dice = kit_options.get("dice", longest)
     bench = Bench(backend, app.registry, app.run_layers, options, dice)
     kit = Kit(backend, app.registry, bench)
     clock = WaitingClock(backend.clock, bench, kit.run_until_idle)
     with app.stand_in(backend, clock):
-        async with bench.open(_lifespan(app, state)):
+        async with bench.open(_lifespan(app, kit_options)):
             yield kit
 
 
 @contextmanager
-def inline_sync(  # noqa: PLR0913 - as for inline
-    app: EchoMQ,
-    *,
-    state: object = FROM_LIFESPAN,
-    concurrency: int = 1,
-    dice: Dice = longest,
-    backend: InlineBackend | None = None,
-    options: WorkerOptions | None = None,
-) -> Generator[SyncKit]:
-    """Do the same for a test that is not async. Its arguments are those of `inline`.
+def inline_sync(app: EchoMQ, **kit_options: Unpack[KitOptions]) -> Generator[SyncKit]:
+    """Do the same for a test that is not async.
 
     The jobs, and the application's lifespan, run in an event loop in a thread of its own.
 
@@ -99,20 +89,19 @@ def inline_sync(  # noqa: PLR0913 - as for inline
             app.sync.enqueue(send, to="a@b.c")
             kit.run_until_idle().raise_errors()
 
+    Args:
+        app: the application; it is afterwards as it was before.
+        **kit_options: `state`, `concurrency`, `dice`, `backend`, `options`; see `KitOptions`.
+
+    Yields:
+        The kit.
+
     Raises:
         EchoMQError: if an event loop runs here: there, use `inline`.
         HandlerError: if a handler asks for another state than there is.
     """
     portal = Portal()
-    block = partial(
-        inline,
-        app,
-        state=state,
-        concurrency=concurrency,
-        dice=dice,
-        backend=backend,
-        options=options,
-    )()
+    block = inline(app, **kit_options)
     try:
         kit = portal.call(block.__aenter__)
         try:
@@ -123,5 +112,5 @@ def inline_sync(  # noqa: PLR0913 - as for inline
         portal.close()
 
 
-def _lifespan(app: EchoMQ, state: object) -> AbstractAsyncContextManager[Any]:
-    return app.lifespan_context() if state is FROM_LIFESPAN else nullcontext(state)
+def _lifespan(app: EchoMQ, options: KitOptions) -> AbstractAsyncContextManager[Any]:
+    return nullcontext(options["state"]) if "state" in options else app.lifespan_context()
