@@ -24,6 +24,7 @@ class Session:
     ) -> None:
         self._flags = dict(flags or {})
         self._env_files = [Path(path) for path in env_files]
+        self._said: set[str] = set()
 
     @cached_property
     def loaded(self) -> Loaded:
@@ -34,7 +35,9 @@ class Session:
         """
         loaded = load(os.environ, self._flags, self._env_files)
         for warning in loaded.warnings:
-            say(f"warning: {warning}")
+            if warning not in self._said:
+                say(f"warning: {warning}")
+        self._said.update(loaded.warnings)
         return loaded
 
     @property
@@ -53,6 +56,26 @@ class Session:
     def add_flag(self, attribute: str, text: str | None) -> None:
         """Take a value from an argument of the command, before the settings are read."""
         self._flags[attribute] = text
+        self._forget()
+
+    def add_env_file(self, path: Path) -> None:
+        """Read a file of settings as well, the weakest of all."""
+        self._env_files.insert(0, path)
+        self._forget()
+
+    def decide_in_code(self, given: Mapping[str, str]) -> None:
+        """Let what an application decides in code count for more than the environment.
+
+        What the command line says still counts for more.
+        """
+        self._flags |= {name: text for name, text in given.items() if not self._flags.get(name)}
+        self._forget()
+
+    def suggest(self, defaults: Mapping[str, str]) -> None:
+        """Use other defaults for settings that nobody has given."""
+        loaded = self.loaded
+        self._flags |= {name: text for name, text in defaults.items() if not loaded.given(name)}
+        self._forget()
 
     def share_env_files(self) -> None:
         """Put the variables of the env files into the environment, for the application to see.
@@ -63,3 +86,6 @@ class Session:
             for line in reversed(read_env_file(path)):
                 if not os.environ.get(line.name):
                     os.environ[line.name] = line.value
+
+    def _forget(self) -> None:
+        vars(self).pop("loaded", None)

@@ -1,0 +1,117 @@
+"""What a worker says when it starts: to people in a few lines, to machines as one log line."""
+
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import structlog
+
+from echomq_worker.cli.output import say
+from echomq_worker.config import Settings
+from echomq_worker.domain.duration import format_duration
+from echomq_worker.domain.views import ServerInfo
+from echomq_worker.handlers import Handler, Registry
+from echomq_worker.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Herald:
+    """Tells what happens at the start.
+
+    Args:
+        people: True writes sentences to standard error; False writes log lines.
+    """
+
+    people: bool
+
+    def warn(self, event: str, sentence: str, **facts: object) -> None:
+        """Tell of something that is not as it should be."""
+        self._tell("warning", event, f"warning: {sentence}", facts)
+
+    def tell(self, event: str, sentence: str, **facts: object) -> None:
+        """Tell of something."""
+        self._tell("info", event, sentence, facts)
+
+    def _tell(self, level: str, event: str, sentence: str, facts: dict[str, object]) -> None:
+        if self.people:
+            for line in sentence.splitlines():
+                say(line)
+            return
+        log: Any = structlog.get_logger("echomq.worker")
+        log.log({"info": 20, "warning": 30}[level], event, **facts)
+
+
+def introduce(herald: Herald, settings: Settings, registry: Registry, info: ServerInfo) -> None:
+    """Say who is starting, where, and what it will run."""
+    named = [label(handler) for handler in registry.handlers()]
+    herald.tell(
+        "worker.introduced",
+        "\n".join(banner(settings, named, info)),
+        version=__version__,
+        python=platform.python_version(),
+        wire=settings.wire_version,
+        server=f"{info.name} {info.version}",
+        at=info.location,
+        memory_policy=info.memory_policy,
+        clock_offset_ms=info.clock_offset_ms,
+        handlers=named,
+    )
+    for queue, names in unserved(settings, registry).items():
+        herald.warn(
+            "queue.not_served",
+            f"jobs of {', '.join(names)} go to queue {queue}, which this worker does not serve "
+            f"(ECHOMQ_QUEUES)",
+            queue=queue,
+            handlers=names,
+            hint="add it to ECHOMQ_QUEUES, unless other workers serve it",
+        )
+
+
+def banner(settings: Settings, handlers: Sequence[str], info: ServerInfo) -> Iterator[str]:
+    """Return what people get to read, line by line."""
+    yield (
+        f"echomq {__version__}  python {platform.python_version()}  redis-py {_redis_py()}  "
+        f"wire {settings.wire_version}"
+    )
+    yield (
+        f"server    {info.name} {info.version} at {info.location}  "
+        f"policy {info.memory_policy or 'unknown'}  clock {info.clock_offset_ms:+d} ms"
+    )
+    yield from what_runs(settings, handlers)
+
+
+def what_runs(settings: Settings, handlers: Sequence[str]) -> Iterator[str]:
+    """Return the lines about handlers and queues."""
+    yield f"handlers  {'  '.join(handlers) or 'none'}  ({len(handlers)})"
+    queues = "  ".join(map(str, settings.queues))
+    yield f"queues    {queues}  {settings.concurrency} at once"
+
+
+def ready(settings: Settings, seconds: float) -> str:
+    """Return the last line of the start."""
+    budget = format_duration(settings.shutdown_timeout_ms)
+    return f"ready in {seconds:.2f}s. Ctrl-C drains (up to {budget}), twice cancels."
+
+
+def label(handler: Handler) -> str:
+    """Return what people call a handler."""
+    return handler.name or f"{handler.queue} (raw)"
+
+
+def unserved(settings: Settings, registry: Registry) -> dict[str, list[str]]:
+    """Return the queues that handlers' jobs go to and this worker does not serve."""
+    served = {queue.name for queue in settings.queues}
+    found: dict[str, list[str]] = {}
+    for handler in registry.handlers():
+        if handler.queue not in served:
+            found.setdefault(handler.queue, []).append(label(handler))
+    return found
+
+
+def _redis_py() -> str:
+    try:
+        return version("redis")
+    except PackageNotFoundError:
+        return "unknown"

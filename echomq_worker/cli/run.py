@@ -1,0 +1,36 @@
+"""`echomq run`: a worker."""
+
+import time
+
+import click
+
+from echomq_worker.cli.options import with_worker_session
+from echomq_worker.cli.serve import new_signals, prepare, serve, show_only
+from echomq_worker.cli.session import Session
+
+
+@click.command()
+@click.argument("app", required=False)
+@click.option("--burst", is_flag=True, help="Stop when nothing is ready and nothing runs.")
+@click.option("--dry-run", is_flag=True, help="Import APP, say what would run, and stop.")
+@with_worker_session()
+def run(session: Session, *, app: str | None, burst: bool, dry_run: bool) -> int:
+    """Run the jobs of APP, named as module:attribute (or by ECHOMQ_APP), until told to stop.
+
+    SIGTERM and Ctrl-C let running jobs finish; a second Ctrl-C, or SIGQUIT, cancels them and
+    hands them back.
+    """
+    began = time.monotonic()
+    session.add_flag("app", app)
+    signals = new_signals(session.settings)
+    application = prepare(session, signals)
+    if dry_run:
+        return show_only(session.settings, application)
+    return serve(
+        session.settings,
+        application,
+        signals,
+        burst=burst,
+        has_url=session.loaded.given("redis_url"),
+        began=began,
+    )
