@@ -1,0 +1,40 @@
+"""What the chapters of the tutorial share: an application, and a worker that runs its jobs."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+import pytest_asyncio
+
+from echomq_worker import EchoMQ
+from echomq_worker.store import QueueStore, Server, ServerOptions
+from echomq_worker.testing import Stats, run_worker, running_worker
+
+Work = Callable[[], Awaitable[Stats]]
+Worker = Callable[[], AbstractAsyncContextManager[None]]
+
+
+@pytest_asyncio.fixture
+async def app(server_url: str, queue_name: str) -> AsyncGenerator[EchoMQ]:
+    """An application whose jobs go to a queue of the test's own."""
+    async with EchoMQ(redis_url=server_url, default_queue=queue_name) as app:
+        yield app
+
+
+@pytest.fixture
+def work(app: EchoMQ, server_url: str) -> Work:
+    """Let a worker run until nothing is left that could run now; its counts come back."""
+    return lambda: run_worker(app, server_url)
+
+
+@pytest.fixture
+def worker(app: EchoMQ, server_url: str) -> Worker:
+    """Let a worker run as long as a block lasts: `async with worker():`."""
+    return lambda: running_worker(app, server_url)
+
+
+@pytest_asyncio.fixture
+async def queue(server_url: str, queue_name: str) -> AsyncGenerator[QueueStore]:
+    """The queue of the application as an operator sees it."""
+    async with Server(ServerOptions(url=server_url)) as server:
+        yield server.queue(queue_name)
