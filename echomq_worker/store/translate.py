@@ -1,6 +1,7 @@
 """Turns the client library's errors into ours, so that no other package needs to know it."""
 
-from collections.abc import Callable, Generator
+import re
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
 from redis import exceptions as redis_errors
@@ -16,19 +17,16 @@ from echomq_worker.errors import (
     WrongTypeError,
 )
 
-_PASSING = (
-    "LOADING",
-    "BUSY ",
-    "READONLY",
-    "MISCONF",
-    "NOREPLICAS",
-    "MASTERDOWN",
-    "TRYAGAIN",
-    "CLUSTERDOWN",
-    "UNBLOCKED",
-    "max number of clients",
+_PASSING = frozenset(
+    {
+        *("LOADING", "BUSY", "READONLY", "MISCONF", "NOREPLICAS"),
+        *("MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN", "UNBLOCKED"),
+    }
 )
 """Conditions of a server that pass by themselves, or that an operator ends."""
+
+_CODE = re.compile(r"(?:^|: -)([A-Z]{3,})\b")
+"""The word that tells errors apart. Older servers put one of a script behind their own text."""
 
 
 class FenceRefusedError(redis_errors.RedisError):
@@ -65,22 +63,30 @@ def translated(error: BaseException) -> EchoMQError:
                 f"the server refused the user or password: {text}. Check ECHOMQ_REDIS_USERNAME "
                 "and ECHOMQ_REDIS_PASSWORD (or the URL's)"
             )
-        case redis_errors.NoPermissionError():
-            return AccessError(f"this user may not do that: {text}. Extend its ACL rule")
-        case redis_errors.OutOfMemoryError():
-            return _out_of_memory(text)
         case redis_errors.ResponseError():
-            return _refusal(text)
+            return _refusal(_code(error, text), text)
         case _:
             reason = text or type(error).__name__
             return UnavailableError(f"no answer from the server ({reason}); the outcome is unknown")
 
 
-def _refusal(text: str) -> EchoMQError:
-    for words, make in _REFUSALS:
-        if any(word in text for word in words):
-            return make(text)
-    return ServerError(f"the server failed: {text}")
+def _code(error: redis_errors.ResponseError, text: str) -> str:
+    taken_off_by_client: str | None = getattr(error, "status_code", None)
+    if taken_off_by_client and taken_off_by_client != "ERR":
+        return taken_off_by_client
+    if text.startswith("ACL failure in script"):
+        return "NOPERM"
+    found = _CODE.search(text)
+    return found[1] if found is not None else ""
+
+
+def _refusal(code: str, text: str) -> EchoMQError:
+    make = _unavailable if code in _PASSING else _REFUSALS.get(code)
+    return ServerError(f"the server failed: {text}") if make is None else make(text)
+
+
+def _unavailable(text: str) -> UnavailableError:
+    return UnavailableError(f"the server cannot answer now: {text}")
 
 
 def _out_of_memory(text: str) -> OutOfMemoryError:
@@ -90,23 +96,14 @@ def _out_of_memory(text: str) -> OutOfMemoryError:
     )
 
 
-_REFUSALS: tuple[tuple[tuple[str, ...], Callable[[str], EchoMQError]], ...] = (
-    (
-        ("WRONGPASS", "NOAUTH", "invalid password"),
-        lambda text: AccessError(f"the server refused the user or password: {text}"),
+_REFUSALS: Mapping[str, Callable[[str], EchoMQError]] = {
+    "NOPERM": lambda text: AccessError(f"this user may not do that: {text}. Extend its ACL rule"),
+    "OOM": _out_of_memory,
+    "WRONGTYPE": lambda text: WrongTypeError(
+        f"{text}. Nothing was changed; move the foreign key away"
     ),
-    (
-        ("NOPERM", "ACL failure in script"),
-        lambda text: AccessError(f"this user may not do that: {text}. Extend its ACL rule"),
-    ),
-    (("OOM",), _out_of_memory),
-    (_PASSING, lambda text: UnavailableError(f"the server cannot answer now: {text}")),
-    (
-        ("WRONGTYPE",),
-        lambda text: WrongTypeError(f"{text}. Nothing was changed; move the foreign key away"),
-    ),
-    (("EMQKIND",), InvalidIdError),
-    (("EMQARG",), InvalidArgumentError),
-    (("EMQLATE",), OvertakenError),
-)
-"""What a refusal's text says, the first that fits, and what it becomes."""
+    "EMQKIND": InvalidIdError,
+    "EMQARG": InvalidArgumentError,
+    "EMQLATE": OvertakenError,
+}
+"""What a refusal becomes, by its code."""

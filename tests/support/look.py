@@ -1,8 +1,9 @@
 """Looks at the keys of a queue by plain commands, past all code that is tested."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from redis.asyncio import Redis
 
@@ -21,14 +22,14 @@ PLACES = ("pending", "active", "schedule", "dead")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One queue as it lies on the server."""
+    """One queue as it lies on the server. Made by `looking_at`."""
 
     client: Redis
     keys: Keyspace
 
     async def do(self, *command: str | bytes | float) -> Any:
         """Send a command as it is."""
-        return await self.client.execute_command(*command)
+        return cast("Any", await self.client.execute_command(*command))
 
     async def places(self) -> dict[str, list[str]]:
         """Return what is in `pending`, `active`, `schedule` and `dead`; empty ones are left out."""
@@ -64,7 +65,8 @@ class Look:
 
     async def now_us(self) -> int:
         """Return the server's clock in microseconds."""
-        return await server_now_us(self.client)
+        seconds, micros = await self.do("TIME")
+        return int(seconds) * 1_000_000 + int(micros)
 
     async def key_names(self) -> list[str]:
         """Return every key of the queue."""
@@ -103,21 +105,22 @@ class Look:
         return [text(item) if isinstance(item, bytes) else item for item in value]
 
 
+@asynccontextmanager
+async def looking_at(url: str, queue: str) -> AsyncGenerator[Look]:
+    """Look at a queue on a server, by a connection that takes replies as they are sent."""
+    client = Redis.from_url(url, protocol=2, socket_timeout=None)
+    client.response_callbacks.clear()
+    try:
+        yield Look(client, Keyspace(queue))
+    finally:
+        await client.aclose()
+
+
 def text(value: Any) -> str:
     """Decode what the server said."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-def pairs(reply: Any) -> dict[str, str]:
-    """Read names and values, in whichever shape the client returns them."""
-    items: Iterable[Any] = reply.items() if isinstance(reply, Mapping) else reply
-    flat: list[Any] = []
-    for item in items:
-        flat.extend(item if isinstance(item, list | tuple) else [item])
+def pairs(flat: Sequence[Any]) -> dict[str, str]:
+    """Read names and values that follow each other."""
     return {text(flat[i]): text(flat[i + 1]) for i in range(0, len(flat), 2)}
-
-
-async def server_now_us(client: Redis) -> int:
-    """Return the server's clock in microseconds."""
-    seconds, micros = await client.execute_command("TIME")
-    return int(seconds) * 1_000_000 + int(micros)

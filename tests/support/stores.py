@@ -1,16 +1,14 @@
-"""Fixtures of the store: a server, a queue of the test's own, lines to it, and a look at its keys."""
+"""Fixtures of the store: a server, a queue of the test's own, lines to it, a look at its keys."""
 
 from collections.abc import AsyncGenerator, Callable
 
 import pytest
 import pytest_asyncio
-from redis.asyncio import Redis
 
-from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.store import QueueStore, Server, ServerOptions
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.line import Line
-from tests.support.look import Look
+from tests.support.look import Look, looking_at
 
 NewLine = Callable[[], Line]
 
@@ -62,7 +60,8 @@ async def nameless_line(queue: QueueStore) -> AsyncGenerator[Line]:
     await line.aclose()
 
 
-@pytest.fixture
-def look(redis_client: Redis, queue_name: str) -> Look:
+@pytest_asyncio.fixture
+async def look(server_url: str, queue_name: str) -> AsyncGenerator[Look]:
     """The keys of the queue, seen by plain commands."""
-    return Look(redis_client, Keyspace(queue_name))
+    async with looking_at(server_url, queue_name) as look:
+        yield look
