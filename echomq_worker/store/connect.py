@@ -17,7 +17,10 @@ OnConnect = Callable[[AbstractConnection], Awaitable[None]]
 
 
 def command_client(options: ServerOptions, on_connect: OnConnect) -> Redis:
-    """Return a client whose pool waits for a free connection instead of failing."""
+    """Return a client whose pool waits for a free connection instead of failing.
+
+    It hands out replies as the server sends them, as a `PrivateWire` does.
+    """
     pool = BlockingConnectionPool.from_url(
         options.url,
         max_connections=options.max_connections,
@@ -25,7 +28,9 @@ def command_client(options: ServerOptions, on_connect: OnConnect) -> Redis:
         **connection_settings(options),
         redis_connect_func=on_connect,
     )
-    return Redis.from_pool(pool)
+    client = Redis.from_pool(pool)
+    client.response_callbacks.clear()
+    return client
 
 
 def connection_settings(options: ServerOptions) -> dict[str, Any]:

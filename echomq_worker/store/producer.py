@@ -1,11 +1,16 @@
 """Sends what many tasks enqueue at once in one round trip, and asks again safely."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Admission, NewJob
-from echomq_worker.errors import EchoMQError, UnavailableError
+from echomq_worker.errors import (
+    EchoMQError,
+    InvalidArgumentError,
+    UnavailableError,
+    WireVersionError,
+)
 from echomq_worker.protocol.rows import new_job_operands
 from echomq_worker.protocol.scripts import BoundScript, Operand
 from echomq_worker.store.calls import Caller
@@ -13,8 +18,37 @@ from echomq_worker.store.wire import Wire, run_script
 
 CHUNK = 1_000
 """The most jobs that one script admits."""
+CHUNK_BYTES = 8 * 1024 * 1024
+"""Payload that one script is sent at most, unless a single job has more."""
 
-_Waiting = tuple[Sequence[NewJob], asyncio.Future[list[Admission]]]
+
+@dataclass(slots=True)
+class _Order:
+    """What one task wants to enqueue, and what is known of it so far."""
+
+    jobs: Sequence[NewJob]
+    answer: asyncio.Future[list[Admission]]
+    admissions: dict[int, Admission] = field(default_factory=dict[int, Admission])
+
+    def close(self, error: Exception | None) -> None:
+        """Answer: with what became of the jobs if that is known of all, else with the error."""
+        if self.answer.done():
+            return
+        if error is None or len(self.admissions) == len(self.jobs):
+            self.answer.set_result([self.admissions[i] for i in range(len(self.jobs))])
+        else:
+            self.answer.set_exception(self._told_how_far(error))
+
+    def _told_how_far(self, error: Exception) -> Exception:
+        if not self.admissions or isinstance(error, WireVersionError):
+            return error
+        return type(error)(
+            f"{error}. Of {len(self.jobs)} jobs {len(self.admissions)} had gone in before: "
+            "ask again with the same ids, which changes nothing for them"
+        )
+
+
+_Item = tuple[_Order, int]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,7 +62,7 @@ class Producer:
     give_up_ms: int
     log_size: int = 0
     caller: Caller = field(default_factory=Caller)
-    _waiting: list[_Waiting] = field(default_factory=list[_Waiting])
+    _waiting: list[_Order] = field(default_factory=list[_Order])
     _task: asyncio.Task[None] | None = None
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[Admission]:
@@ -41,48 +75,50 @@ class Producer:
         """
         if not jobs:
             return []
-        answer: asyncio.Future[list[Admission]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((jobs, answer))
+        order = _Order(jobs, asyncio.get_running_loop().create_future())
+        self._waiting.append(order)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._send_all())
-        return await answer
+        return await order.answer
 
     async def _send_all(self) -> None:
         while self._waiting:
-            batch = self._take_batch()
-            try:
-                admissions = await self._send([job for jobs, _ in batch for job in jobs])
-            except Exception as error:  # noqa: BLE001 - whoever waits gets it
-                for _, answer in batch:
-                    if not answer.done():
-                        answer.set_exception(error)
-                continue
-            at = 0
-            for jobs, answer in batch:
-                if not answer.done():
-                    answer.set_result(admissions[at : at + len(jobs)])
-                at += len(jobs)
+            await self._send_batch(self._take_batch())
 
-    def _take_batch(self) -> list[_Waiting]:
-        batch: list[_Waiting] = []
+    def _take_batch(self) -> list[_Order]:
+        batch: list[_Order] = []
         size = 0
-        while self._waiting and (not batch or size + len(self._waiting[0][0]) <= CHUNK):
+        while self._waiting and (not batch or size + len(self._waiting[0].jobs) <= CHUNK):
             batch.append(self._waiting.pop(0))
-            size += len(batch[-1][0])
+            size += len(batch[-1].jobs)
         return batch
 
-    async def _send(self, jobs: list[NewJob]) -> list[Admission]:
-        verdicts: dict[int, Admission] = {}
-        for script, admitted, indexes in (
-            (self.enqueue_script, Admission.ENQUEUED, _where(jobs, due=False)),
-            (self.schedule_script, Admission.SCHEDULED, _where(jobs, due=True)),
+    async def _send_batch(self, batch: list[_Order]) -> None:
+        try:
+            await self._send(batch)
+        except InvalidArgumentError as error:
+            if len(batch) == 1:
+                batch[0].close(error)
+                return
+            # The refused call wrote nothing. One order's bad job is no reason to refuse the others.
+            for order in batch:
+                await self._send_batch([order])
+        except Exception as error:  # noqa: BLE001 - whoever waits gets it
+            for order in batch:
+                order.close(error)
+        else:
+            for order in batch:
+                order.close(None)
+
+    async def _send(self, batch: list[_Order]) -> None:
+        for script, admitted in (
+            (self.enqueue_script, Admission.ENQUEUED),
+            (self.schedule_script, Admission.SCHEDULED),
         ):
-            for first in range(0, len(indexes), CHUNK):
-                part = indexes[first : first + CHUNK]
-                reply = await self._call(script, [jobs[i] for i in part])
-                for i, verdict in zip(part, reply, strict=True):
-                    verdicts[i] = admitted if verdict == ord("1") else Admission.DUPLICATE
-        return [verdicts[i] for i in range(len(jobs))]
+            for part in _parts(batch, due=admitted is Admission.SCHEDULED):
+                reply = await self._call(script, [order.jobs[i] for order, i in part])
+                for (order, i), verdict in zip(part, reply, strict=True):
+                    order.admissions[i] = admitted if verdict == ord("1") else Admission.DUPLICATE
 
     async def _call(self, script: BoundScript, jobs: list[NewJob]) -> bytes:
         number = self.caller.next_number()
@@ -110,8 +146,21 @@ class Producer:
                     wait_s = min(wait_s * 2, 1.0)
 
 
-def _where(jobs: list[NewJob], *, due: bool) -> list[int]:
-    return [i for i, job in enumerate(jobs) if (job.due is not None) == due]
+def _parts(batch: list[_Order], *, due: bool) -> Iterator[list[_Item]]:
+    """Yield what is not answered yet, in parts that one script can take."""
+    part: list[_Item] = []
+    size = 0
+    for order in batch:
+        for i, job in enumerate(order.jobs):
+            if i in order.admissions or (job.due is not None) != due:
+                continue
+            if part and (len(part) == CHUNK or size + len(job.payload) > CHUNK_BYTES):
+                yield part
+                part, size = [], 0
+            part.append((order, i))
+            size += len(job.payload)
+    if part:
+        yield part
 
 
 def _unknown(error: EchoMQError, jobs: list[NewJob]) -> UnavailableError:
