@@ -9,30 +9,41 @@
 -- `presence`: fields and values of what this worker says about itself. Replies { handout, ids
 -- recovered, ids buried, watching }.
 
-local bad = bad_handout()
+local bad = bad_handout() or bad_watch()
   or (not whole(reap_limit, 0) and bad_argument('reap_limit'))
   or (not whole(crash_limit, 0) and bad_argument('crash_limit'))
   or (not whole(max_attempts, 0) and bad_argument('max_attempts'))
   or (not whole(presence_ms, 0) and bad_argument('presence_ms'))
+  or ((#ARGV - presence) % 2 == 0 and bad_argument('presence'))
   or wrong_type({ dead, 'zset', dead_at, 'zset', failed_count, 'hash', workers, 'zset', worker, 'hash' })
 if bad then return bad end
 
-local handout, recovered, buried = nil, {}, {}
 local earlier = earlier_answer()
-if earlier == false then return redis.error_reply(OVERTAKEN) end
+if earlier == false then return redis.error_reply(refusal) end
+local due, expired, wrong
+if not earlier then
+  due, wrong = read_due(tonumber(promote_limit))
+  if wrong then return wrong end
+  expired, wrong = read_expired(tonumber(reap_limit), 'crashes')
+  if wrong then return wrong end
+end
+
 -- The first write frees memory, so that a full server does not stop the reaping.
-redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 10 * presence_ms)
+local alive = tonumber(presence_ms) > 0
+redis.call('ZREMRANGEBYSCORE', workers, '-inf', alive and now - 10 * presence_ms or '-inf')
+local handout
+local recovered, buried = {}, {}
 if earlier then
   handout = same_handout(earlier)
 else
-  recovered, buried = reap_expired(tonumber(reap_limit), 'crashes', tonumber(crash_limit), tonumber(max_attempts))
-  handout = new_handout()
+  recovered, buried = reap(expired, 'crashes', tonumber(crash_limit), tonumber(max_attempts))
+  handout = new_handout(due)
   keep_answer(handed_out_ids(handout), #handout[6] > 0)
 end
-local watcher = watching()
-if tonumber(presence_ms) > 0 then
+local watches = watching()
+if alive then
   redis.call('ZADD', workers, now, worker_id)
   redis.call('HSET', worker, 'beat', now, unpack(ARGV, presence))
   redis.call('PEXPIRE', worker, presence_ms)
 end
-return { handout, recovered, buried, watcher }
+return { handout, recovered, buried, watches }

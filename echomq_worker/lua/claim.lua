@@ -7,16 +7,18 @@
 --
 -- Replies { now, next due, left in pending, paused, set aside, jobs, watching }.
 
-local bad = bad_handout()
+local bad = bad_handout() or bad_watch()
 if bad then return bad end
 
 local handout
 local earlier = earlier_answer()
-if earlier == false then return redis.error_reply(OVERTAKEN) end
+if earlier == false then return redis.error_reply(refusal) end
 if earlier then
   handout = same_handout(earlier)
 else
-  handout = new_handout()
+  local due, wrong = read_due(tonumber(promote_limit))
+  if wrong then return wrong end
+  handout = new_handout(due)
   keep_answer(handed_out_ids(handout), #handout[6] > 0)
 end
 handout[7] = watching()

@@ -2,8 +2,15 @@
 --
 --! keys pending active schedule dead completed_count failed_count meta workers
 --! args
+--! include check
 --
 -- Replies { pending, active, scheduled, dead, completed, failed, paused, workers }.
+
+local wrong = wrong_type({
+  pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', completed_count, 'hash', failed_count, 'hash',
+  meta, 'hash', workers, 'zset',
+})
+if wrong then return wrong end
 
 return {
   redis.call('ZCARD', pending),

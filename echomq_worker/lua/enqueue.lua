@@ -10,8 +10,8 @@
 
 local earlier = earlier_answer()
 if earlier then return earlier end
-if earlier == false then return redis.error_reply(OVERTAKEN) end
-local wrong = wrong_type({ pending, 'zset', bell, 'list' })
+if earlier == false then return redis.error_reply(refusal) end
+local wrong = wrong_type({ pending, 'zset', bell, 'list' }) or wrong_log()
 if wrong then return wrong end
 
 local at = jobs

@@ -12,6 +12,8 @@ if not whole(lease_ms, 1) then return bad_argument('lease_ms') end
 local wrong = wrong_type({ active, 'zset' })
 if wrong then return wrong end
 
+-- The first write needs no memory, so that a full server costs no lease. It changes nothing.
+redis.call('ZREMRANGEBYSCORE', active, 1, 0)
 local verdicts = {}
 for at = held, #ARGV, 3 do
   local id = ARGV[at]

@@ -2,8 +2,12 @@
 --
 --! keys meta
 --! args version
+--! include check
 --
 -- Replies the version found.
+
+local wrong = wrong_type({ meta, 'hash' })
+if wrong then return wrong end
 
 local found = redis.call('HGET', meta, 'ext')
 if found then return found end

@@ -2,8 +2,12 @@
 --
 --! keys root pending active schedule dead dead_at
 --! args id
+--! include check
 --
 -- Replies { state, lease end, due, died, row as field and value }; '' stands for none.
+
+local wrong = wrong_type({ pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', dead_at, 'zset' })
+if wrong then return wrong end
 
 local row = redis.pcall('HGETALL', root .. 'job:' .. id)
 if row.err then return { 'unknown', '', '', '', {} } end
@@ -24,6 +28,7 @@ elseif redis.call('HGET', root .. 'job:' .. id, 'state') == 'awaiting_children' 
   state = 'awaiting_children'
 else
   local group = redis.call('HGET', root .. 'job:' .. id, 'group')
-  if group and redis.call('ZSCORE', root .. 'g:' .. group .. ':pending', id) then state = 'pending' end
+  local lane = group and redis.pcall('ZSCORE', root .. 'g:' .. group .. ':pending', id)
+  if type(lane) == 'string' then state = 'pending' end
 end
 return { state, lease or '', due or '', redis.call('ZSCORE', dead_at, id) or '', row }

@@ -10,6 +10,8 @@
 
 if not whole(lease_ms, 1) then return bad_argument('lease_ms') end
 if not whole(first, 0) then return bad_argument('first') end
+local wrong = wrong_type({ nodes, 'zset' })
+if wrong then return wrong end
 
 redis.call('ZREMRANGEBYSCORE', nodes, '-inf', now)
 local until_ms = now + lease_ms

@@ -3,9 +3,12 @@
 --
 --! keys workers worker pump bell
 --! args worker_id
---! include bell
+--! include bell check
 --
 -- Replies 1.
+
+local wrong = wrong_type({ workers, 'zset', worker, 'hash', pump, 'string', bell, 'list' })
+if wrong then return wrong end
 
 redis.call('ZREM', workers, worker_id)
 redis.call('DEL', worker)

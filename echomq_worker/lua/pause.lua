@@ -2,11 +2,16 @@
 --
 --! keys meta
 --! args reason by
---! include time
+--! include time check
 --
 -- Replies 1.
 
+local wrong = wrong_type({ meta, 'hash' })
+if wrong then return wrong end
+
+-- The first write frees memory, so that a full server can be paused.
+redis.call('HDEL', meta, 'paused_reason', 'paused_by')
 redis.call('HSET', meta, 'paused', '1', 'paused_at', now)
-if reason ~= '' then redis.call('HSET', meta, 'paused_reason', reason) else redis.call('HDEL', meta, 'paused_reason') end
-if by ~= '' then redis.call('HSET', meta, 'paused_by', by) else redis.call('HDEL', meta, 'paused_by') end
+if reason ~= '' then redis.call('HSET', meta, 'paused_reason', reason) end
+if by ~= '' then redis.call('HSET', meta, 'paused_by', by) end
 return 1

@@ -2,13 +2,16 @@
 --
 --! keys root pending schedule bell clock pump log
 --! args limit worker_id watch_ms log_size
---! include promote schedule watch check
+--! include promote schedule watch side check
 --
 -- Replies { moved, next due, now, watching }.
 
 if not whole(limit, 1) then return bad_argument('limit') end
-local wrong = wrong_type({ pending, 'zset', schedule, 'zset', bell, 'list' })
+local bad = bad_watch() or wrong_type({ pending, 'zset', schedule, 'zset', bell, 'list' })
+  or wrong_side_key() or wrong_log()
+if bad then return bad end
+local due, wrong = read_due(tonumber(limit))
 if wrong then return wrong end
 
-local moved = promote_due(tonumber(limit))
+local moved = promote(due)
 return { moved, next_due(), now, watching() }

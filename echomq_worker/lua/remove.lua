@@ -3,23 +3,29 @@
 --
 --! keys root pending active schedule dead dead_at bell log
 --! args id dedup places log_size
---! include time flow log check
+--! include time flow side log check
 --
--- `dedup` is the deduplication id to release if it names this job, or ''.
--- Replies 1 removed, 0 gone, 2 elsewhere, 3 active, 4 locked.
-
-local wrong = wrong_type({
-  pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', dead_at, 'zset', bell, 'list',
-})
-if wrong then return wrong end
+-- `dedup` is the deduplication id to release if it names this job, or ''. What lies in `dead` without
+-- a row is removed from there. Replies 1 removed, 0 gone, 2 elsewhere, 3 active, 4 locked.
 
 local row = root .. 'job:' .. id
+local wrong = wrong_type({
+  pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', dead_at, 'zset', bell, 'list',
+  root .. 'de:' .. dedup, 'string',
+}) or wrong_side_key() or wrong_log()
+if wrong then return wrong end
 local fields = redis.pcall('HMGET', row, 'attempts', 'group', 'parent', 'parent_queue', 'parent_policy', 'lock')
-if fields.err or redis.call('EXISTS', row) == 0 then return 0 end
-if fields[6] or redis.call('EXISTS', row .. ':lock') == 1 then return 4 end
-if redis.call('ZSCORE', active, id) then return 3 end
+wrong = wrong_lane(fields[2])
+if wrong then return wrong end
 
 local is_dead = redis.call('ZSCORE', dead, id)
+if fields.err or redis.call('EXISTS', row) == 0 then
+  if not is_dead or places == 'waiting' then return 0 end
+  redis.call('ZREM', dead_at, id)
+  return redis.call('ZREM', dead, id)
+end
+if fields[6] or redis.call('EXISTS', row .. ':lock') == 1 then return 4 end
+if redis.call('ZSCORE', active, id) then return 3 end
 if (is_dead and places == 'waiting') or (not is_dead and places == 'dead') then return 2 end
 
 redis.call('ZREM', dead, id)

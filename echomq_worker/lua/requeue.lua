@@ -4,29 +4,36 @@
 --! keys root pending dead dead_at bell log
 --! args log_size
 --! rest ids
---! include waiting log check
+--! include waiting quarantine side log check
 --
--- Replies one character each: 1 requeued, 0 gone, 3 not dead.
+-- Replies one character each: 1 requeued, 0 gone (or set aside, when its row cannot be used), 3 not dead.
 
 local wrong = wrong_type({ pending, 'zset', dead, 'zset', dead_at, 'zset', bell, 'list' })
+  or wrong_side_key() or wrong_log()
 if wrong then return wrong end
+local rows = {}
+for at = ids, #ARGV do
+  rows[at] = redis.pcall('HMGET', root .. 'job:' .. ARGV[at], 'attempts', 'payload', 'group')
+  wrong = wrong_lane(rows[at][3])
+  if wrong then return wrong end
+end
+
+local function requeue(id, row)
+  local fault = row_fault(row)
+  if redis.call('ZREM', dead, id) == 0 then return fault and '0' or '3' end
+  redis.call('ZREM', dead_at, id)
+  if fault then
+    set_aside(id, fault)
+    return '0'
+  end
+  redis.call('HDEL', root .. 'job:' .. id, 'last_error', 'crashes', 'unknown')
+  redis.call('HSET', root .. 'job:' .. id, 'state', 'pending', 'returned', row[1])
+  put_waiting(id, row[3])
+  note('requeued', id, row[1])
+  return '1'
+end
 
 local verdicts = {}
-for at = ids, #ARGV do
-  local id = ARGV[at]
-  local row = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'group')
-  if row.err or not row[1] then
-    verdicts[#verdicts + 1] = '0'
-  elseif redis.call('ZREM', dead, id) == 0 then
-    verdicts[#verdicts + 1] = '3'
-  else
-    redis.call('ZREM', dead_at, id)
-    redis.call('HDEL', root .. 'job:' .. id, 'last_error', 'crashes', 'unknown')
-    redis.call('HSET', root .. 'job:' .. id, 'state', 'pending', 'returned', row[1])
-    put_waiting(id, row[2])
-    note('requeued', id, row[1])
-    verdicts[#verdicts + 1] = '1'
-  end
-end
+for at = ids, #ARGV do verdicts[#verdicts + 1] = requeue(ARGV[at], rows[at]) end
 settle_down()
 return table.concat(verdicts)

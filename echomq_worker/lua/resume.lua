@@ -2,9 +2,12 @@
 --
 --! keys pending meta bell
 --! args
---! include bell
+--! include bell check
 --
 -- Replies 1.
+
+local wrong = wrong_type({ pending, 'zset', meta, 'hash', bell, 'list' })
+if wrong then return wrong end
 
 redis.call('HDEL', meta, 'paused', 'paused_at', 'paused_reason', 'paused_by')
 ring_bell(redis.call('ZCARD', pending))

@@ -10,8 +10,8 @@
 
 local earlier = earlier_answer()
 if earlier then return earlier end
-if earlier == false then return redis.error_reply(OVERTAKEN) end
-local wrong = wrong_type({ schedule, 'zset', clock, 'list' })
+if earlier == false then return redis.error_reply(refusal) end
+local wrong = wrong_type({ schedule, 'zset', clock, 'list' }) or wrong_log()
 if wrong then return wrong end
 
 local at = jobs

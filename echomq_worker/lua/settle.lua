@@ -17,14 +17,18 @@ local bad = bad_handout() or bad_outcomes()
 if bad then return bad end
 
 local earlier = earlier_answer()
-if earlier == false then return redis.error_reply(OVERTAKEN) end
+if earlier == false then return redis.error_reply(refusal) end
 if earlier then
   local verdicts, ids = string.match(earlier, '^(%d*);(.*)$')
   return { verdicts, same_handout(ids) }
 end
+local due, wrong = read_due(tonumber(promote_limit))
+if wrong then return wrong end
+local plan, wrong_place_of_row = read_outcomes()
+if wrong_place_of_row then return wrong_place_of_row end
 
-local verdicts, changed = settle_all()
-local handout = new_handout()
+local verdicts, changed = settle_all(plan)
+local handout = new_handout(due)
 nudge_watcher()
 keep_answer(verdicts .. ';' .. handed_out_ids(handout), changed or #handout[6] > 0)
 return { verdicts, handout }

@@ -26,3 +26,11 @@ end
 local function job_id(text)
   return #text == 14 and string.find(text, '^JOB%w+$') ~= nil
 end
+
+-- For keys that are seldom there: one EXISTS stands for all of them.
+local function wrong_rare_type(wanted)
+  local keys = {}
+  for i = 1, #wanted, 2 do keys[#keys + 1] = wanted[i] end
+  if redis.call('EXISTS', unpack(keys)) == 0 then return nil end
+  return wrong_type(wanted)
+end

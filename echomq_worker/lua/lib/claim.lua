@@ -16,7 +16,7 @@ local function lease_out(id, row, claim)
   else
     redis.call('HSET', key, 'state', 'active', 'attempts', row[1], 'claim', claim)
   end
-  if row[10] then redis.call('HINCRBY', lane_actives, row[10], 1) end
+  if row[10] then take_lane_slot(row[10]) end
   note('claimed', id, row[1])
   table.insert(row, 1, id)
   return row

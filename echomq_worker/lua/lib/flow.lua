@@ -1,20 +1,31 @@
 -- A child tells its parent. In the same queue at once; to another queue by way of the outbox, whose
--- entries are NUL-joined (the last field may hold anything). Each child reports once.
+-- entries are NUL-joined (the last field may hold anything). Each child reports once. A parent that
+-- cannot take a report does not hold its child up: the fault is written down.
 --! needs root dead dead_at
---! include time waiting
+--! include time waiting quarantine
 local outbox = root .. 'flow:outbox'
 
 local function elsewhere(parent_queue)
   return parent_queue and root ~= 'emq:{' .. parent_queue .. '}:'
 end
 
+local function or_fault(parent, reply)
+  if type(reply) ~= 'table' or not reply.err then return reply end
+  write_fault(parent, 'a child could not report: ' .. reply.err, {})
+  return nil
+end
+
+local function first_report(parent, part, child, text)
+  return or_fault(parent, redis.pcall('HSETNX', root .. 'job:' .. parent .. part, child, text)) == 1
+end
+
 local function count_down(parent, row)
   if redis.call('EXISTS', row .. ':dependencies') == 0 then return end
-  if redis.call('DECR', row .. ':dependencies') > 0 then return end
-  local state, group = unpack(redis.call('HMGET', row, 'state', 'group'))
-  if state == 'awaiting_children' then
+  local left = or_fault(parent, redis.pcall('DECR', row .. ':dependencies'))
+  local fields = left and left <= 0 and or_fault(parent, redis.pcall('HMGET', row, 'state', 'group'))
+  if fields and fields[1] == 'awaiting_children' then
     redis.call('HSET', row, 'state', 'pending')
-    put_waiting(parent, group)
+    put_waiting(parent, fields[2])
   end
 end
 
@@ -25,7 +36,7 @@ local function child_completed(child, parent, parent_queue, result)
   end
   local row = root .. 'job:' .. parent
   if redis.call('EXISTS', row) == 0 then return end
-  if redis.call('HSETNX', row .. ':processed', child, result) == 1 then count_down(parent, row) end
+  if first_report(parent, ':processed', child, result) then count_down(parent, row) end
 end
 
 local function post_death(queue, parent, child, policy, reason)
@@ -34,16 +45,17 @@ end
 
 -- A parent that dies with its child passes the death on to its own parent, if it has one.
 local function parent_died(parent, row, reason)
-  local state, group, above, above_queue, policy =
-    unpack(redis.call('HMGET', row, 'state', 'group', 'parent', 'parent_queue', 'parent_policy'))
-  if state ~= 'awaiting_children' and state ~= 'pending' then return end
-  take_waiting(parent, group)
+  local reply = redis.pcall('HMGET', row, 'state', 'group', 'parent', 'parent_queue', 'parent_policy')
+  local fields = or_fault(parent, reply)
+  if not fields or (fields[1] ~= 'awaiting_children' and fields[1] ~= 'pending') then return end
+  take_waiting(parent, fields[2])
+  forget_arrival(parent)
   redis.call('HSET', row, 'state', 'dead')
   redis.call('ZADD', dead, 0, parent)
   redis.call('ZADD', dead_at, now, parent)
-  if above then
-    local queue = above_queue or string.match(root, '^emq:{(.*)}:$')
-    post_death(queue, above, parent, policy == 'id' and 'id' or 'fp', reason)
+  if fields[3] then
+    local queue = fields[4] or string.match(root, '^emq:{(.*)}:$')
+    post_death(queue, fields[3], parent, fields[5] == 'id' and 'id' or 'fp', reason)
   end
 end
 
@@ -56,8 +68,8 @@ local function child_died(child, parent, parent_queue, policy, reason)
   local row = root .. 'job:' .. parent
   if redis.call('EXISTS', row) == 0 then return end
   if policy == 'fp' then
-    if redis.call('HSETNX', row .. ':failed', child, reason) == 1 then parent_died(parent, row, reason) end
-  elseif redis.call('HSETNX', row .. ':unsuccessful', child, reason) == 1 then
+    if first_report(parent, ':failed', child, reason) then parent_died(parent, row, reason) end
+  elseif first_report(parent, ':unsuccessful', child, reason) then
     count_down(parent, row)
   end
 end

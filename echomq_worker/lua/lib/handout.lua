@@ -1,8 +1,8 @@
 -- What claim, settle and beat have in common: promote a bounded slice, claim, and answer a repeat.
 --! needs root pending meta call_id lease_ms limit promote_limit
---! include promote claim schedule
-local function new_handout()
-  promote_due(tonumber(promote_limit))
+--! include promote claim schedule side
+local function new_handout(due)
+  promote(due)
   local wanted = tonumber(limit)
   local paused = redis.call('HEXISTS', meta, 'paused')
   local jobs = {}
@@ -17,7 +17,7 @@ local function same_handout(ids)
   local jobs = {}
   for id in string.gmatch(ids, '%S+') do
     local key = root .. 'job:' .. id
-    local row = redis.call('HMGET', key, unpack(CLAIM_FIELDS))
+    local row = redis.pcall('HMGET', key, unpack(CLAIM_FIELDS))
     if row[1] and redis.call('HGET', key, 'claim') == call_id and redis.call('ZSCORE', active, id) then
       table.insert(row, 1, id)
       jobs[#jobs + 1] = row
@@ -37,5 +37,7 @@ local function bad_handout()
     or (not whole(limit, 0) and bad_argument('limit'))
     or (not whole(promote_limit, 0) and bad_argument('promote_limit'))
     or wrong_type({ pending, 'zset', active, 'zset', schedule, 'zset', meta, 'hash', bell, 'list', clock, 'list' })
+    or wrong_side_key()
+    or wrong_log()
     or nil
 end

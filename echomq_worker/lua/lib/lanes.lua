@@ -1,11 +1,20 @@
 -- Lanes of the base wire: who is in the rotation, and how many of a lane are active.
 --! needs root
+--! include check
 local lane_ring = root .. 'ring'
 local lane_actives = root .. 'gactive'
 local WAKE_CAP = 63
 
 local function lane_key(group)
   return root .. 'g:' .. group .. ':pending'
+end
+
+-- The lanes of rows are looked at before a script writes anything.
+local checked_lanes = {}
+local function wrong_lane(group)
+  if not group or checked_lanes[group] then return nil end
+  checked_lanes[group] = true
+  return wrong_type({ lane_key(group), 'zset' })
 end
 
 -- Put a lane into the rotation if it may be served and is not there, and tell a lane consumer.
@@ -20,9 +29,13 @@ local function ring_lane(group)
 end
 
 local function free_lane_slot(group)
-  if redis.call('HINCRBY', lane_actives, group, -1) <= 0 then
-    redis.call('HDEL', lane_actives, group)
-  end
+  local left = redis.pcall('HINCRBY', lane_actives, group, -1)
+  if type(left) ~= 'number' or left <= 0 then redis.call('HDEL', lane_actives, group) end
+end
+
+local function take_lane_slot(group)
+  local taken = redis.pcall('HINCRBY', lane_actives, group, 1)
+  if type(taken) ~= 'number' then redis.call('HSET', lane_actives, group, 1) end
 end
 
 local function ring_backlog(group)

@@ -1,14 +1,24 @@
 -- Move what is due from `schedule` to where it may be claimed: at most `limit`, the earliest first.
+-- What is due is read, and its lanes are looked at, before a script writes anything.
 --! needs root schedule
 --! include time waiting quarantine log
-local function promote_due(limit)
-  if limit == 0 then return 0 end
-  local ids = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, limit)
-  if #ids == 0 then return 0 end
-  redis.call('ZREM', schedule, unpack(ids))
+local function read_due(limit)
+  local due = { ids = {}, rows = {} }
+  if limit > 0 then due.ids = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, limit) end
+  for i, id in ipairs(due.ids) do
+    due.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group')
+    local wrong = wrong_lane(due.rows[i][3])
+    if wrong then return nil, wrong end
+  end
+  return due
+end
+
+local function promote(due)
+  if #due.ids == 0 then return 0 end
+  redis.call('ZREM', schedule, unpack(due.ids))
   local moved = 0
-  for _, id in ipairs(ids) do
-    local row = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group')
+  for i, id in ipairs(due.ids) do
+    local row = due.rows[i]
     local fault = row_fault(row)
     if fault then
       set_aside(id, fault)

@@ -5,19 +5,21 @@ local QUARANTINE_CAP = 1000
 local KEPT_MS = 604800000
 local set_aside_count = 0
 
-local function set_aside(id, reason)
-  local row = root .. 'job:' .. id
-  local copy = redis.pcall('HMGET', row, 'state', 'attempts', 'payload', 'name')
+local function write_fault(id, reason, copy)
   local entry = { 'id', string.sub(id, 1, 200), 'reason', reason }
-  if not copy.err then
-    for i, field in ipairs({ 'state', 'attempts', 'payload', 'name' }) do
-      if copy[i] then
-        entry[#entry + 1] = field
-        entry[#entry + 1] = string.sub(copy[i], 1, 4096)
-      end
+  for i, field in ipairs({ 'state', 'attempts', 'payload', 'name' }) do
+    if copy[i] then
+      entry[#entry + 1] = field
+      entry[#entry + 1] = string.sub(copy[i], 1, 4096)
     end
   end
   redis.call('XADD', root .. 'quarantine', 'MAXLEN', '~', QUARANTINE_CAP, '*', unpack(entry))
+end
+
+local function set_aside(id, reason)
+  local row = root .. 'job:' .. id
+  local copy = redis.pcall('HMGET', row, 'state', 'attempts', 'payload', 'name')
+  write_fault(id, reason, copy)
   if not copy.err then redis.call('PEXPIRE', row, KEPT_MS) end
   set_aside_count = set_aside_count + 1
 end
@@ -26,7 +28,7 @@ end
 local function row_fault(row)
   if row.err then return 'the row is not a hash' end
   if not row[1] and not row[2] then return 'there is no row' end
-  if not row[1] or not string.find(row[1], '^%d+$') then return 'attempts is not a number' end
+  if not row[1] or #row[1] > 15 or not string.find(row[1], '^%d+$') then return 'attempts is not a number' end
   if not row[2] then return 'there is no payload' end
   return nil
 end

@@ -1,11 +1,12 @@
 -- Settling: first every outcome is decided by reading, then all is written.
 --! needs root pending active schedule dead dead_at completed completed_count failed_count outcomes keep_results
---! include time check lanes waiting schedule flow log
+--! include time check lanes waiting schedule flow count log
 local WIDTH = 7
 local KINDS = { C = true, R = true, r = true, B = true, S = true, U = true, H = true }
 local JOB_PARTS = { ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
 
 local function bad_outcomes()
+  if not whole(keep_results, 0) then return bad_argument('keep_results') end
   if (#ARGV - outcomes + 1) % WIDTH ~= 0 then return bad_argument('outcomes') end
   for at = outcomes, #ARGV, WIDTH do
     if not KINDS[ARGV[at]] then return bad_argument('kind') end
@@ -13,7 +14,6 @@ local function bad_outcomes()
   end
   return wrong_type({
     dead, 'zset', dead_at, 'zset', completed, 'zset', completed_count, 'hash', failed_count, 'hash',
-    root .. 'ring', 'list', root .. 'gactive', 'hash', root .. 'wake', 'list',
   })
 end
 
@@ -30,6 +30,13 @@ local function hold(row, lease, token, claim)
   return row[3] == 'pending' and token ~= '0' and '1' or '3'
 end
 
+-- A lane, or the place of a result to keep, that holds something else.
+local function wrong_place(at, row)
+  return wrong_lane(row[4])
+    or (ARGV[at] == 'C' and ARGV[at + 4] ~= '0' and wrong_type({ root .. 'done:' .. ARGV[at + 1], 'hash' }))
+    or nil
+end
+
 local function read_outcomes()
   local ids, seen, taken = {}, {}, {}
   for at = outcomes, #ARGV, WIDTH do ids[#ids + 1] = ARGV[at + 1] end
@@ -38,16 +45,18 @@ local function read_outcomes()
   for i, id in ipairs(ids) do
     local at = outcomes + (i - 1) * WIDTH
     local row = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'claim', 'state', 'group',
-      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown')
+      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned')
     local verdict = seen[id] and '2' or hold(row, leases[i], ARGV[at + 2], ARGV[at + 3])
     verdicts[i] = verdict
     if verdict == '1' then
+      local wrong = wrong_place(at, row)
+      if wrong then return nil, wrong end
       seen[id] = true
       taken[#taken + 1] = { at = at, id = id, row = row, active = leases[i], index = i }
       if leases[i] then released[#released + 1] = id end
     end
   end
-  return verdicts, taken, released
+  return { verdicts = verdicts, taken = taken, released = released }
 end
 
 local function keep_result(id, ms, result)
@@ -57,6 +66,7 @@ local function keep_result(id, ms, result)
   redis.call('ZADD', completed, now, id)
   for _ = 1, 2 do
     local oldest = redis.call('ZRANGE', completed, 0, 0)[1]
+    if not oldest then return end
     local surplus = redis.call('ZCARD', completed) > tonumber(keep_results)
     if not surplus and redis.call('EXISTS', root .. 'done:' .. oldest) == 1 then return end
     redis.call('ZREM', completed, oldest)
@@ -87,7 +97,7 @@ local function wait_for(job, ms)
 end
 
 local function uncount(job)
-  redis.call('HINCRBY', root .. 'job:' .. job.id, 'returned', 1)
+  redis.call('HSET', root .. 'job:' .. job.id, 'returned', (tonumber(job.row[10]) or 0) + 1)
 end
 
 local function write_failure(job, state, text, history)
@@ -104,7 +114,7 @@ local function bury(job, text, history)
   write_failure(job, 'dead', text, history)
   redis.call('ZADD', dead, 0, job.id)
   redis.call('ZADD', dead_at, now, job.id)
-  redis.call('HINCRBY', failed_count, 'count', 1)
+  count(failed_count, 1)
   if row[5] then child_died(job.id, row[5], row[6], row[7], text) end
   note('dead', job.id, row[1])
 end
@@ -141,11 +151,10 @@ local function write_outcome(job, gone)
 end
 
 -- The first write frees memory (or at least needs none), so that a full server can be emptied.
-local function settle_all()
-  local verdicts, taken, released = read_outcomes()
-  if #released > 0 then redis.call('ZREM', active, unpack(released)) end
+local function settle_all(plan)
+  if #plan.released > 0 then redis.call('ZREM', active, unpack(plan.released)) end
   local gone, done = {}, 0
-  for _, job in ipairs(taken) do
+  for _, job in ipairs(plan.taken) do
     local group = job.row[4]
     local ours = true
     if job.active then
@@ -158,11 +167,11 @@ local function settle_all()
       if ARGV[job.at] == 'C' then done = done + 1 end
       if job.active and group then ring_backlog(group) end
     else
-      verdicts[job.index] = '3'
+      plan.verdicts[job.index] = '3'
     end
   end
   for first = 1, #gone, 1000 do redis.call('DEL', unpack(gone, first, math.min(first + 999, #gone))) end
-  if done > 0 then redis.call('HINCRBY', completed_count, 'count', done) end
+  if done > 0 then count(completed_count, done) end
   settle_down()
-  return table.concat(verdicts), #taken > 0
+  return table.concat(plan.verdicts), #plan.taken > 0
 end

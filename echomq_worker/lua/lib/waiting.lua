@@ -5,8 +5,7 @@
 local arrivals = {}
 
 local function put_waiting(id, group)
-  if group then
-    redis.call('ZADD', lane_key(group), 0, id)
+  if group and type(redis.pcall('ZADD', lane_key(group), 0, id)) == 'number' then
     ring_lane(group)
   else
     arrivals[#arrivals + 1] = 0
@@ -16,11 +15,22 @@ end
 
 -- Take a job from where it waits; true if it waited.
 local function take_waiting(id, group)
-  if group and redis.call('ZREM', lane_key(group), id) == 1 then
+  if group and redis.pcall('ZREM', lane_key(group), id) == 1 then
     if redis.call('ZCARD', lane_key(group)) == 0 then redis.call('LREM', lane_ring, 0, group) end
     return true
   end
   return redis.call('ZREM', pending, id) == 1
+end
+
+-- Take back an arrival that is not written down yet.
+local function forget_arrival(id)
+  for i = 2, #arrivals, 2 do
+    if arrivals[i] == id then
+      table.remove(arrivals, i)
+      table.remove(arrivals, i - 1)
+      return
+    end
+  end
 end
 
 local function settle_down()
