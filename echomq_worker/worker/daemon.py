@@ -142,7 +142,8 @@ class Daemon:
         self._outside.on_ready()
 
     async def _wind_down(self) -> None:
-        wind_down = WindDown(self._parts.hands, self._stop, self._clock)
+        idle = [desk.idle for desk in self._parts.desks]
+        wind_down = WindDown(self._parts.hands, idle, self._stop, self._clock)
         self._log.info(
             "worker.draining",
             reason=self._stop.reason,
@@ -169,8 +170,9 @@ class Daemon:
         for line in parts.lines:
             await line.aclose()
         parts.threads.close()
+        incomplete = bool(parts.hands.held) or self._living.late
         status = ExitStatus(
-            code=stop.exit_code or (EXIT_INCOMPLETE if parts.hands.held else EXIT_OK),
+            code=stop.exit_code or (EXIT_INCOMPLETE if incomplete else EXIT_OK),
             reason=stop.reason,
             seconds=(self._clock.monotonic_ms() - stop.began_at_ms) / 1_000,
             stats=parts.stats,

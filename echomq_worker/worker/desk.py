@@ -79,6 +79,9 @@ class Desk:
         self._options = options
         self._presence = presence
         self._heard: Heard | None = None
+        self.idle = asyncio.Event()
+        """Set while no call is on its way."""
+        self.idle.set()
         self._called = asyncio.Event()
         self._beat_due = False
         self._look_due = False
@@ -119,6 +122,7 @@ class Desk:
 
     async def run(self) -> None:
         """Make calls for ever, as they are asked for."""
+        self._called.set()  # what an earlier run has left undone
         while True:
             await self._called.wait()
             self._called.clear()
@@ -128,13 +132,18 @@ class Desk:
     async def step(self) -> bool:
         """Make one call, if there is an occasion; return whether there was one."""
         if self._beat_due:
-            await self._beat()
+            call = self._beat
         elif self._settler:
-            await self._settle()
+            call = self._settle
         elif self._look_due or self._slots.dealt(self.queue):
-            await self._claim()
+            call = self._claim
         else:
             return False
+        self.idle.clear()
+        try:
+            await call()
+        finally:
+            self.idle.set()
         return True
 
     async def _beat(self) -> None:

@@ -1,6 +1,7 @@
 """What is running, for people who wonder why it hangs."""
 
 from time import perf_counter
+from types import CoroutineType
 from typing import Any
 
 from echomq_worker.worker.hands import Hands
@@ -25,9 +26,11 @@ def running_jobs(hands: Hands) -> list[dict[str, Any]]:
 
 
 def _where(run: Run) -> list[str]:
-    if run.task is None:
-        return []
-    frames = run.task.get_stack(limit=FRAMES)
-    return [
-        f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}" for frame in frames
-    ]
+    frames: list[str] = []
+    at: object = run.task.get_coro() if run.task is not None else None
+    while isinstance(at, CoroutineType):
+        if (frame := at.cr_frame) is not None:
+            code = frame.f_code
+            frames.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_name}")
+        at = at.cr_await
+    return frames[-FRAMES:]

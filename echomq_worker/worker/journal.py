@@ -1,5 +1,6 @@
 """The lines about jobs that a worker logs. Their wording is nobody else's business."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from echomq_worker.domain.outcome import (
     Snoozed,
     Verdict,
 )
-from echomq_worker.worker.postmortem import message_of
+from echomq_worker.worker.postmortem import for_log, message_of
 from echomq_worker.worker.run import Run
 
 QUIET_MS = 60_000
@@ -34,14 +35,19 @@ class Journal:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._log: Any = structlog.get_logger("echomq.worker")
+        # Bound once: at thousands of jobs a second even looking up the logger is felt.
+        self._log: Any = structlog.get_logger("echomq.worker").bind()
+        self._says_debug = _is_enabled(self._log, logging.DEBUG)
+        self._says_info = _is_enabled(self._log, logging.INFO)
         self._told: dict[tuple[str, str | None], int] = {}
 
     def settled(self, run: Run, outcome: Outcome) -> None:
         """Write the line of an attempt whose outcome the server has accepted."""
-        match outcome:
-            case Completed():
+        if type(outcome) is Completed:
+            if self._says_info:
                 self._log.info("job.completed", **_ids(run), **_times(run))
+            return
+        match outcome:
             case Retried(delay_ms, counted=counted):
                 self._log.warning(
                     "job.failed",
@@ -50,7 +56,7 @@ class Journal:
                     **_error(run),
                     next_run_in=delay_ms / 1_000,
                     counted=counted,
-                    exc_info=run.error,
+                    **for_log(run.error),
                 )
             case Buried(reason):
                 self._log.error(
@@ -59,7 +65,7 @@ class Journal:
                     **_times(run),
                     **_error(run),
                     reason=reason,
-                    exc_info=run.error,
+                    **for_log(run.error),
                 )
             case Snoozed(delay_ms, unknown=False):
                 self._log.info("job.snoozed", **_ids(run), next_run_in=delay_ms / 1_000)
@@ -67,10 +73,13 @@ class Journal:
                 pass  # said when it was found
             case HandedBack():
                 self._log.info("job.returned", **_ids(run), **_times(run), reason="shutdown")
+            case _:
+                pass
 
     def started(self, run: Run) -> None:
         """Say that a handler begins."""
-        self._log.debug("job.started", **_ids(run))
+        if self._says_debug:
+            self._log.debug("job.started", **_ids(run))
 
     def refused(self, run: Run, verdict: Verdict) -> None:
         """Say that the server did not accept an outcome."""
@@ -142,9 +151,9 @@ class Journal:
         """Say that a result cannot be kept."""
         self._log.error("job.result_dropped", **_ids(run), error_message=message_of(error))
 
-    def undecided(self, run: Run) -> None:
+    def undecided(self, run: Run, error: BaseException) -> None:
         """Say that we failed ourselves; the lease of the job will run out."""
-        self._log.exception("job.undecided", **_ids(run))
+        self._log.error("job.undecided", **_ids(run), **for_log(error))
 
     def reaped(self, queue: str, recovered: Sequence[JobId], buried: Sequence[JobId]) -> None:
         """Say what became of jobs whose workers died."""
@@ -169,6 +178,11 @@ class Journal:
             count=count,
             hint=f"malformed: look into the stream emq:{{{queue}}}:quarantine",
         )
+
+
+def _is_enabled(log: Any, level: int) -> bool:  # noqa: ANN401 - whatever structlog is set up with
+    ask = getattr(log, "is_enabled_for", None)
+    return True if ask is None else bool(ask(level))
 
 
 def _ids(run: Run) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import structlog
 from echomq_worker.domain.clock import Clock
 from echomq_worker.handlers.lifespan import Lifespan
 from echomq_worker.worker.ports import Registry
+from echomq_worker.worker.postmortem import for_log
 from echomq_worker.worker.stop import Stop
 from echomq_worker.worker.waiting import wait_until
 
@@ -25,6 +26,8 @@ class Living:
     def __init__(
         self, lifespan: Lifespan[Any], registry: Registry, stop: Stop, clock: Clock
     ) -> None:
+        self.late = False
+        """True if it could not be left in time."""
         self.state: object | None = None
         """What the lifespan has yielded."""
         self._lifespan = lifespan
@@ -58,6 +61,7 @@ class Living:
             self._task.cancel()
         await wait_until(self._clock, self._stop.end_at_ms, self._left)
         if not self._left.is_set():
+            self.late = True
             self._log.error("lifespan.not_left", hint="it took longer than the stop may take")
             self._task.cancel()
 
@@ -75,5 +79,5 @@ class Living:
 
     def _failed(self, error: BaseException) -> None:
         moment = "stop" if self._leave.is_set() else "run" if self._entered.is_set() else "start"
-        self._log.critical("lifespan.failed", moment=moment, exc_info=error)
+        self._log.critical("lifespan.failed", moment=moment, **for_log(error))
         self._stop.fail(error, "the application's lifespan failed")

@@ -3,6 +3,8 @@
 import traceback
 from types import TracebackType
 
+import structlog
+
 from echomq_worker.domain.failures import TRACEBACK_LIMIT, Failure
 
 FRAMES = 12
@@ -26,6 +28,19 @@ def examine(error: BaseException, *, attempt: int, worker: str, at_ms: int) -> F
         worker=worker,
         at_ms=at_ms,
     )
+
+
+def for_log(error: BaseException | None) -> dict[str, object]:
+    """Return what a log line says about an error, so that no values of variables get into the log.
+
+    An application that embeds a worker may have left structlog as it is; then its tracebacks show
+    local variables, and with them arguments of jobs.
+    """
+    if error is None:
+        return {}
+    if structlog.is_configured():
+        return {"exc_info": error}
+    return {"error": f"{type(error).__qualname__}: {message_of(error)}", "at": traceback_of(error)}
 
 
 def message_of(error: BaseException) -> str:

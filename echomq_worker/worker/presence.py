@@ -12,6 +12,7 @@ from echomq_worker.domain.replies import Presence
 from echomq_worker.version import __version__
 from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.options import WorkerOptions
+from echomq_worker.worker.postmortem import for_log
 from echomq_worker.worker.stats import Snapshot, Stats
 from echomq_worker.worker.stop import Phase, Stop
 
@@ -133,4 +134,4 @@ class Heart:
         except Exception as error:  # noqa: BLE001 - whatever it is, the jobs go on
             if not self._complained:
                 self._complained = True
-                self._log.warning("heartbeat.not_told", exc_info=error)
+                self._log.warning("heartbeat.not_told", **for_log(error))

@@ -9,7 +9,7 @@ from structlog.contextvars import bind_contextvars
 
 from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.job import Held
-from echomq_worker.domain.outcome import HandedBack, Outcome
+from echomq_worker.domain.outcome import Completed, HandedBack, Outcome
 from echomq_worker.errors import ResultError
 from echomq_worker.handlers.context import JobContext
 from echomq_worker.handlers.middleware import RunMiddleware, around_run
@@ -91,8 +91,8 @@ class Runner:
             outcome = await self._outcome(run)
         except GeneratorExit:  # the loop is gone, and nobody is left to tell
             raise
-        except BaseException:  # noqa: BLE001 - our own failure: the lease will run out
-            self._journal.undecided(run)
+        except BaseException as error:  # noqa: BLE001 - our own failure: the lease will run out
+            self._journal.undecided(run, error)
             outcome = None
         run.seconds = perf_counter() - run.started
         run.outcome = outcome
@@ -120,7 +120,7 @@ class Runner:
             return self._judge.returned(run, value)
         except ResultError as error:
             self._journal.result_dropped(run, error)
-            return self._judge.returned(run, None)
+            return Completed()
 
     async def _attempt(self, run: Run) -> object:
         held = run.held

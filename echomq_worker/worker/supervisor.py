@@ -7,6 +7,7 @@ import structlog
 
 from echomq_worker.domain.clock import Clock
 from echomq_worker.errors import WireVersionError
+from echomq_worker.worker.postmortem import for_log
 
 FIRST_WAIT_MS = 200
 LONGEST_WAIT_MS = 5_000
@@ -42,22 +43,22 @@ async def keep_running(service: Service, clock: Clock, gave_up: GaveUp) -> None:
         started_ms = clock.monotonic_ms()
         try:
             await service.run()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is answered the same way
             healthy = clock.monotonic_ms() - started_ms >= HEALTHY_MS
             failures = 1 if healthy else failures + 1
             if failures >= FAILURES_LIMIT or isinstance(error, WireVersionError):
                 log.critical(
-                    "service.given_up", service=service.name, failures=failures, exc_info=error
+                    "service.given_up", service=service.name, failures=failures, **for_log(error)
                 )
                 gave_up(service.name, error)
                 return
             wait_ms = min(LONGEST_WAIT_MS, FIRST_WAIT_MS << failures - 1)
-            log.exception(
+            log.error(  # noqa: TRY400 - for_log says what of it may be shown
                 "service.failed",
                 service=service.name,
                 failures=failures,
                 next_run_in=wait_ms / 1_000,
-                exc_info=error,
+                **for_log(error),
             )
             await clock.sleep_ms(wait_ms)
         else:

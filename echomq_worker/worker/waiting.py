@@ -20,24 +20,26 @@ class Nap:
     def cut(self) -> None:
         """End the nap that is being taken, or else the next one, at once."""
         self._cut = True
-        self._wake()
+        if self._over is not None:
+            _end(self._over)
 
     async def sleep(self, ms: int) -> None:
         """Sleep for `ms` milliseconds at most."""
         if not self._cut:
-            self._over = asyncio.get_running_loop().create_future()
+            self._over = over = asyncio.get_running_loop().create_future()
             sleeper = asyncio.create_task(self._clock.sleep_ms(ms))
-            sleeper.add_done_callback(lambda _: self._wake())
+            sleeper.add_done_callback(lambda _: _end(over))
             try:
-                await self._over
+                await over
             finally:
                 self._over = None
                 sleeper.cancel()
         self._cut = False
 
-    def _wake(self) -> None:
-        if self._over is not None and not self._over.done():
-            self._over.set_result(None)
+
+def _end(nap: asyncio.Future[None]) -> None:
+    if not nap.done():
+        nap.set_result(None)
 
 
 async def wait_until(clock: Clock, at_ms: int, *events: asyncio.Event) -> None:

@@ -1,5 +1,7 @@
 """What happens to running jobs when the worker stops."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
@@ -19,12 +21,16 @@ class WindDown:
 
     Args:
         hands: the jobs that this worker holds.
+        idle: one for each queue, set while no call is on its way.
         stop: how much time there is.
         clock: waits.
     """
 
-    def __init__(self, hands: Hands, stop: Stop, clock: Clock) -> None:
+    def __init__(
+        self, hands: Hands, idle: Sequence[asyncio.Event], stop: Stop, clock: Clock
+    ) -> None:
         self._hands = hands
+        self._idle = tuple(idle)
         self._stop = stop
         self._clock = clock
         self._log: Any = structlog.get_logger("echomq.worker")
@@ -58,8 +64,21 @@ class WindDown:
         await wait_until(self._clock, self._cancel_end_ms, self._hands.quiet)
 
     async def hand_over(self) -> None:
-        """Wait until the server has all outcomes, or the time is up."""
-        await wait_until(self._clock, self._stop.end_at_ms, self._hands.empty)
+        """Wait until the server has all outcomes, or the time is up.
+
+        A call that is still on its way may bring jobs, which are then handed back. If nothing is
+        held, and so nothing is known to be at stake, its answer is not waited for as long.
+        """
+        stop = self._stop
+        began_ms = self._clock.monotonic_ms()
+        while any(not event.is_set() for event in (self._hands.empty, *self._idle)):
+            end_ms = stop.end_at_ms
+            if self._hands.empty.is_set():
+                end_ms = min(end_ms, began_ms + stop.budget.cancel_ms)
+            if self._clock.monotonic_ms() >= end_ms:
+                return
+            for event in (self._hands.empty, *self._idle):
+                await wait_until(self._clock, end_ms, event)
 
     def _left(self) -> dict[str, object]:
         running = self._hands.running
