@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from echomq_worker.app import EchoMQ
-from echomq_worker.backend import ServerBackend
 from echomq_worker.demo.audit import Evidence, Summary, audit
 from echomq_worker.demo.files import FileFacts
 from echomq_worker.demo.jobs import DemoJobs, declare_jobs
@@ -91,7 +90,7 @@ class Show:
             await asyncio.sleep(LOOK_S)
 
     async def _enqueue(self) -> "Asked":
-        app = EchoMQ(backend=ServerBackend(self.server.options))
+        app = EchoMQ(backend=Server(self.server.options))
         jobs = declare_jobs(app)
         index = jobs.index.options(queue=self.queue_name)
         calls = [index.call(str(errand.path)) for errand in self.plan.errands]

@@ -63,6 +63,9 @@ def translated(error: BaseException) -> EchoMQError:
                 f"the server refused the user or password: {text}. Check ECHOMQ_REDIS_USERNAME "
                 "and ECHOMQ_REDIS_PASSWORD (or the URL's)"
             )
+        case redis_errors.ConnectionError() if isinstance(error.__cause__, redis_errors.RedisError):
+            # While it connects, the client library wraps what the server said.
+            return translated(error.__cause__)
         case redis_errors.ResponseError():
             return _refusal(_code(error, text), text)
         case _:

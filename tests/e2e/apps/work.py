@@ -32,7 +32,7 @@ async def rest(seconds: float, *, context: JobContext = INJECTED) -> None:
 @app.job("block_loop")
 async def block_loop(seconds: float, *, context: JobContext = INJECTED) -> None:
     note("started", context)
-    time.sleep(seconds)
+    time.sleep(seconds)  # noqa: ASYNC251 - the mistake that this handler is for
     note("ran", context)
 
 
