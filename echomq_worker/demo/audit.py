@@ -35,6 +35,8 @@ class Summary:
     """The numbers, and what is wrong with them."""
 
     jobs: int
+    seconds: float
+    """From the first that was enqueued to the last that ended, by the server's clock."""
     completed: int
     immediate: int
     """Of these: files that were indexed at once."""
@@ -61,6 +63,7 @@ def audit(evidence: Evidence) -> Summary:
     late = lateness_of(list(_lateness(evidence)))
     return Summary(
         jobs=len(evidence.delays) + 2,
+        seconds=evidence.ledger.span_ms / 1_000,
         completed=len(done),
         immediate=sum(evidence.delays.get(job_id) == 0 for job_id in done),
         delayed=sum(evidence.delays.get(job_id, 0) > 0 for job_id in done),

@@ -39,6 +39,8 @@ class Ledger:
     """How often each event has happened; `retried` is told apart from `scheduled`."""
     position: str = "0"
     """The last entry that was read."""
+    first_ms: int | None = None
+    """When the first thing happened."""
     over: int = 0
     """How many jobs have completed or died."""
 
@@ -52,8 +54,14 @@ class Ledger:
             self.over += story.over and not was_over
             self.events[event] += 1
             self.position = entry.position
+            self.first_ms = entry.at_ms if self.first_ms is None else self.first_ms
             told.append((event, entry))
         return told
+
+    @property
+    def span_ms(self) -> int:
+        """How long it was from the first event to the last, in ms."""
+        return 0 if self.first_ms is None else int(self.position.partition("-")[0]) - self.first_ms
 
     def _take(self, story: Story, entry: LogEntry) -> str:
         match entry.event:

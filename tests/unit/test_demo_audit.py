@@ -70,6 +70,7 @@ def test_what_redis_says_is_added_up():
 
     assert summary.problems == []
     assert (summary.jobs, summary.completed, summary.dead) == (4, 3, 1)
+    assert summary.seconds == 0.205
     assert (summary.immediate, summary.delayed, summary.retried) == (1, 1, 1)
     assert (summary.files, summary.unreadable, summary.size, summary.lines) == (1, 1, 10, 2)
     assert summary.recovered == 0
