@@ -44,6 +44,24 @@ def echomq(
     )
 
 
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs (one that nobody has waited for yet does not)."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Wait until something holds; return False if it does not in good time."""
+    give_up = time.monotonic() + PATIENCE_S
+    while not holds():
+        if time.monotonic() > give_up:
+            return False
+        time.sleep(0.02)
+    return True
+
+
 @dataclass(slots=True)
 class Daemon:
     """A running `echomq run`, or another command that stays."""
