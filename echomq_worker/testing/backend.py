@@ -97,9 +97,10 @@ class InlineQueue:
     async def promote(self, limit: int) -> Promoted:
         """Move at most `limit` due jobs to where they may be claimed."""
         with self._lock:
-            moved = self.memory.promote(limit)
+            due = self.memory.due(limit)
+            self.memory.promote(due)
             next_due_ms = min(self.memory.schedule.values(), default=None)
-            return Promoted(moved, next_due_ms, self.memory.now())
+            return Promoted(len(due), next_due_ms, self.memory.now())
 
     async def reap(self, limit: int, *, crash_limit: int = 0, max_attempts: int = 0) -> Reaped:
         """Take back at most `limit` jobs whose lease has run out; bury those over a limit."""

@@ -1,5 +1,6 @@
 """A queue in memory: where its jobs are, and the moves that a server's scripts make."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Admission, After, At, Held, JobId, NewJob, State
@@ -68,15 +69,17 @@ class MemoryQueue:
 
     # --- workers -------------------------------------------------------------------------
 
-    def promote(self, limit: int) -> int:
-        """Move at most `limit` due jobs to `pending`, the earliest first; return how many."""
+    def due(self, limit: int) -> list[JobId]:
+        """Return at most `limit` jobs whose time has come, the earliest first."""
         now_ms = self.now()
-        due = sorted((due_ms, job_id) for job_id, due_ms in self.schedule.items())
-        moved = [job_id for due_ms, job_id in due[:limit] if due_ms <= now_ms]
-        for job_id in moved:
+        scheduled = sorted((due_ms, job_id) for job_id, due_ms in self.schedule.items())
+        return [job_id for due_ms, job_id in scheduled[:limit] if due_ms <= now_ms]
+
+    def promote(self, due: Iterable[JobId]) -> None:
+        """Let jobs that are due be claimed."""
+        for job_id in due:
             del self.schedule[job_id]
             self.wait(self.rows[job_id])
-        return len(moved)
 
     def claim(self, limit: int, lease_ms: int, claim: str) -> list[Held]:
         """Lease the oldest pending jobs, at most `limit`. A paused queue hands out nothing."""
@@ -160,9 +163,7 @@ class MemoryQueue:
 
     def has_work(self) -> bool:
         """Return whether a claim would hand out a job now."""
-        now_ms = self.now()
-        due = any(due_ms <= now_ms for due_ms in self.schedule.values())
-        return not self.paused and (due or bool(self.pending))
+        return not self.paused and bool(self.pending or self.due(1))
 
     def the_dead(self, limit: int, offset: int) -> list[JobView]:
         """Return dead jobs, the newest minted first."""

@@ -101,15 +101,18 @@ async def test_nobody_settles_with_another_token_or_claim(
     assert (await seen(driver)).state is State.ACTIVE
 
 
-async def test_a_late_outcome_is_taken_while_the_job_waits_unclaimed(driver: Driver):
+@pytest.mark.parametrize("outcome", ALL)
+async def test_a_late_outcome_is_taken_while_the_job_waits_unclaimed(
+    driver: Driver, outcome: Outcome
+):
     line = driver.line()
     held = await held_job(driver, line)
     await driver.pass_time(LEASE_MS)
     await driver.queue.reap(10)
 
     assert (await seen(driver)).state is State.PENDING
-    assert await settle(line, held, Completed()) is Verdict.OK
-    assert await driver.queue.inspect(A) is None
+    assert await settle(line, held, outcome) is Verdict.OK
+    assert (await driver.queue.counts()).pending == isinstance(outcome, HandedBack)
 
 
 async def test_a_late_outcome_is_refused_once_somebody_else_has_the_job(driver: Driver):
