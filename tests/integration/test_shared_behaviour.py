@@ -8,11 +8,14 @@ from echomq_worker.domain.job import Admission, JobId, NewJob, State
 from echomq_worker.domain.outcome import Completed
 from echomq_worker.domain.views import Places, Removed
 from echomq_worker.errors import InvalidIdError
+from tests.support import behaviour
 from tests.support.behaviour import Driver
 from tests.support.jobs import A, B, C, D, new_job
 
 MINUTE_MS = 60_000
 LEASE_MS = 10_000
+
+driver = behaviour.driver
 
 
 async def test_a_job_waits_as_it_was_enqueued(driver: Driver):

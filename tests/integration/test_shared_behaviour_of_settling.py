@@ -16,11 +16,14 @@ from echomq_worker.domain.outcome import (
 )
 from echomq_worker.domain.replies import Presence, Reaped
 from echomq_worker.domain.views import JobView, Places, Removed, Requeued
+from tests.support import behaviour
 from tests.support.behaviour import Driver, LinePort
 from tests.support.jobs import A, B, C, new_job
 
 MINUTE_MS = 60_000
 LEASE_MS = 10_000
+
+driver = behaviour.driver
 
 LASTING: list[Outcome] = [
     Retried(MINUTE_MS, "ValueError: no", b"[]"),
