@@ -1,0 +1,106 @@
+"""The README's blocks do what the README says, typed in as they stand there."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import ROOT, Daemon, echomq, environment, eventually, start
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+_BLOCK = re.compile(r"<!-- (file|command): (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
+BLOCKS = {(kind, name): text for kind, name, text in _BLOCK.findall(README)}
+FILES = [name for kind, name in BLOCKS if kind == "file"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A newcomer's folder with the files of the README in it."""
+    for name in FILES:
+        (tmp_path / name).write_text(BLOCKS["file", name], encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def dev(folder: Path) -> Generator[Daemon]:
+    """The worker that `echomq dev` of the README starts."""
+    words = shlex.split(BLOCKS["command", "dev"])
+    assert words[0] == "echomq"
+    daemon = start(tuple(words[1:]), folder, {"ECHOMQ_APP_DIR": str(folder)})
+    yield daemon
+    daemon.stop()
+
+
+def printed_url(dev: Daemon) -> str:
+    """The address that `dev` prints for other commands."""
+    found: list[str] = []
+
+    def shown() -> bool:
+        found[:] = re.findall(r"export ECHOMQ_REDIS_URL='([^']+)'", dev.said())
+        return bool(found) and "ready in" in dev.said()
+
+    assert eventually(shown), dev.said()
+    return found[0]
+
+
+def test_the_first_job_runs_by_the_commands_that_are_given(folder: Path, dev: Daemon):
+    words = shlex.split(BLOCKS["command", "enqueue"])
+
+    done = echomq(*words[1:], "--json", cwd=folder, ECHOMQ_REDIS_URL=printed_url(dev))
+
+    assert done.returncode == 0, done.stderr
+    assert "completed" in done.stdout
+
+
+def test_the_enqueuing_program_sends_what_it_says(folder: Path, dev: Daemon):
+    url = printed_url(dev)
+
+    done = subprocess.run(
+        [sys.executable, "enqueue.py"],
+        cwd=folder,
+        env=environment(ECHOMQ_REDIS_URL=url) | {"PYTHONPATH": f"{ROOT}:{folder}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"JOB\w{11} \w+", done.stdout)
+    assert eventually(lambda: "1003 completed" in dev_counts(folder, url)), dev_counts(folder, url)
+
+
+def dev_counts(folder: Path, url: str) -> str:
+    """What `echomq stats` counts: completed jobs, in words."""
+    shown = echomq("stats", "--json", cwd=folder, ECHOMQ_REDIS_URL=url)
+    found = re.search(r'"completed":\s*(\d+)', shown.stdout)
+    return f"{found[1] if found else 'nothing'} completed"
+
+
+def test_the_test_of_the_readme_passes(folder: Path):
+    options = ("-q", "-o", "asyncio_mode=auto", "-p", "no:cacheprovider")
+
+    done = subprocess.run(  # noqa: S603 - the README's own test
+        [sys.executable, "-m", "pytest", *options, "test_jobs.py"],
+        cwd=folder,
+        env=environment() | {"PYTHONPATH": f"{ROOT}:{folder}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_every_command_that_the_readme_names_exists():
+    named = set(re.findall(r"(?<![\w.-])echomq ([a-z]+)", README))
+
+    listed = echomq("--help").stdout
+
+    assert named > {"demo", "dev", "run", "job"}
+    assert {word for word in named if f"\n  {word} " not in listed} == set()
