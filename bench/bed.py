@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench import jobs
@@ -34,7 +34,6 @@ class Bed:
     url: str
     server: Server
     folder: Path
-    extra: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def app(self) -> EchoMQ:
@@ -44,7 +43,9 @@ class Bed:
     def start(self, *options: str, **settings: str) -> "subprocess.Popen[bytes]":
         """Start a daemon with more options and settings; return at once."""
         environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("ECHOMQ_")
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("ECHOMQ_") and name != "PYTHONDONTWRITEBYTECODE"
         }
         environment |= {
             "ECHOMQ_REDIS_URL": self.url,

@@ -22,8 +22,12 @@ async def measure(bed: Bed, count: int) -> list[Row]:
         msg = f"not all of {waiting} jobs completed: {left}. {bed.log()}"
         raise RuntimeError(msg)
     return [
-        Row(f"worker CPU a job ({waiting} jobs, 32 slots)",
-            (cpu_s - idle_cpu_s) / waiting * 1e6, "us", 60),
+        Row(
+            f"worker CPU a job ({waiting} jobs, 32 slots)",
+            (cpu_s - idle_cpu_s) / waiting * 1e6,
+            "us",
+            60,
+        ),
         Row("jobs a second", waiting / (elapsed_s - idle_s), "jobs"),
         Row("start and stop of a worker without jobs, CPU", idle_cpu_s * 1_000, "ms"),
     ]

@@ -7,12 +7,16 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+from typing import cast
 
 import redis
 
 from bench.bed import Bed, bed
 from bench.jobs import note_due
 from bench.table import Row, print_table
+
+_OURS = frozenset({"ECHO", "HELLO", "CLIENT"})
+"""What the measurement itself sends."""
 
 
 async def measure(bed: Bed, seconds: int) -> list[Row]:
@@ -28,10 +32,13 @@ async def measure(bed: Bed, seconds: int) -> list[Row]:
         memory = _memory_mib(process.pid)
         await far.cancel()
     return [
-        Row(f"commands a second, nothing scheduled {_told(empty)}",
-            empty.total() / seconds, "", 2),
-        Row(f"commands a second, one job due in an hour {_told(later)}",
-            later.total() / seconds, "", 2),
+        Row(f"commands a second, nothing scheduled {_told(empty)}", empty.total() / seconds, "", 2),
+        Row(
+            f"commands a second, one job due in an hour {_told(later)}",
+            later.total() / seconds,
+            "",
+            2,
+        ),
         Row("resident memory", memory, "MiB", 60),
         Row("CPU", cpu_s / (seconds + 2) * 100, "%"),
     ]
@@ -47,9 +54,9 @@ def _commands(url: str, seconds: int) -> Counter[str]:
     with client.monitor() as monitor:
         farewell.start()
         while time.monotonic() < end:
-            line = monitor.next_command()
-            word = re.split(r"\s", line["command"])[0].upper()
-            if line["client_type"] != "lua" and word not in {"ECHO", "HELLO", "CLIENT"}:
+            line = cast("dict[str, str]", monitor.next_command())
+            word = line["command"].split()[0].upper()
+            if line["client_type"] != "lua" and word not in _OURS:
                 found[word] += 1
     farewell.join()
     client.close()

@@ -20,7 +20,7 @@ async def measure(bed: Bed, count: int, rounds: int) -> list[Row]:
     async with bed.worker():
         await asyncio.sleep(1.5)
         spread = await _spread(bed, count)
-        single = await _while_asleep(bed, rounds)
+        single = await _while_asleep(rounds)
     return [
         *_rows(f"{count} jobs due in 0.1-5 s", spread),
         *_rows(f"one due in 200 ms, pump asleep for an hour ({rounds} times)", single),
@@ -35,7 +35,7 @@ async def _spread(bed: Bed, count: int) -> list[float]:
     return await (await report.enqueue()).result("10s")
 
 
-async def _while_asleep(bed: Bed, rounds: int) -> list[float]:
+async def _while_asleep(rounds: int) -> list[float]:
     far = await note_due.enqueue_in(HOUR_MS / 1_000, time.time_ns() // 1_000_000 + HOUR_MS)
     for _ in range(rounds):
         await asyncio.sleep(random.uniform(1.0, 2.0))

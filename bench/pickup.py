@@ -19,7 +19,12 @@ async def measure(bed: Bed, count: int) -> list[Row]:
             await asyncio.sleep(random.uniform(0.005, 0.03))
         waits = await (await report.enqueue()).result("10s")
     return [
-        Row(f"pickup p50 ({len(waits)} jobs, enqueue call to handler)", percentile(waits, 50), "ms", 2),
+        Row(
+            f"pickup p50 ({len(waits)} jobs, enqueue call to handler)",
+            percentile(waits, 50),
+            "ms",
+            2,
+        ),
         Row("pickup p99", percentile(waits, 99), "ms", 10),
         Row("pickup max", max(waits), "ms"),
     ]

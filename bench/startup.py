@@ -14,7 +14,7 @@ PATIENCE_S = 20.0
 async def measure(bed: Bed, rounds: int) -> list[Row]:
     """Time from the start of the process to the claim of a job that waits, by the server's log."""
     times: list[float] = []
-    for _ in range(rounds):
+    for _ in range(1 + rounds):
         job_id = (await nothing.enqueue()).id
         began_ms = time.time_ns() / 1e6
         process = bed.start(ECHOMQ_LOG_EVENTS="10000")
@@ -23,6 +23,7 @@ async def measure(bed: Bed, rounds: int) -> list[Row]:
         finally:
             process.terminate()
             await asyncio.to_thread(process.wait, 30)
+    del times[0]  # the first one compiles what later ones find compiled, as an installation has it
     return [
         Row(f"start to first claim p50 ({rounds} starts)", percentile(times, 50), "ms", 500),
         Row("start to first claim max", max(times), "ms"),

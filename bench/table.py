@@ -36,9 +36,8 @@ def print_table(title: str, rows: Sequence[Row]) -> None:
     widths = [max(len(line[column]) for line in cells) for column in range(4)]
     print(f"\n{title}")
     for what, measured, wanted, verdict in cells:
-        print(
-            f"  {what:<{widths[0]}}  {measured:>{widths[1]}}  {wanted:<{widths[2]}}  {verdict}".rstrip()
-        )
+        left = f"  {what:<{widths[0]}}  {measured:>{widths[1]}}"
+        print(f"{left}  {wanted:<{widths[2]}}  {verdict}".rstrip())
 
 
 def percentile(values: Sequence[float], share: float) -> float:

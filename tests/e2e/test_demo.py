@@ -3,7 +3,9 @@
 import json
 import signal
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 import redis
@@ -71,8 +73,9 @@ def test_on_a_server_that_is_given_it_leaves_nothing_but_what_expires(
         client.config_set("requirepass", password)
         client.execute_command("AUTH", password)
         settings = {"ECHOMQ_REDIS_URL": embedded.url, "ECHOMQ_REDIS_PASSWORD": password}
-        answer = echomq("demo", str(folder), **settings)
-        left = {key: client.ttl(key) for key in client.scan_iter()}
+        answer = echomq("demo", str(folder), cwd=tmp_path, **settings)
+        keys = cast("Iterator[bytes]", client.scan_iter())
+        left = {key: client.ttl(key) for key in keys}
         client.config_set("requirepass", "")
 
     assert answer.returncode == 0, answer.stderr
