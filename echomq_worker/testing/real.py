@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from echomq_worker.app import EchoMQ
@@ -55,16 +56,21 @@ async def running_worker(
     queues: Iterable[str] | None = None,
     settings: Mapping[str, str] = NOTHING,
 ) -> AsyncGenerator[None]:
-    """Let a worker run in this process as long as the block lasts.
+    """Let a worker run in this process as long as the block lasts. It has started when that begins.
 
     What still runs at the end of the block is cancelled and handed back. The arguments, and what
     may be raised, are those of `run_worker`.
     """
+    ready = asyncio.Event()
     async with _wired(app, redis_url, queues, settings) as wired:
-        worker = asyncio.create_task(wired.run())
+        worker = asyncio.create_task(replace(wired, on_ready=ready.set).run())
+        started = asyncio.create_task(ready.wait())
         try:
-            yield
+            await asyncio.wait((worker, started), return_when=asyncio.FIRST_COMPLETED)
+            if not worker.done():
+                yield
         finally:
+            started.cancel()
             if not worker.done():
                 worker.cancel()
             with suppress(asyncio.CancelledError):
