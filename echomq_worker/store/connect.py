@@ -7,12 +7,14 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.connection import AbstractConnection as BlockingConnection
 
 from echomq_worker.errors import WireVersionError
-from echomq_worker.protocol.keyspace import VERSION_KEY
+from echomq_worker.protocol.fence import fence
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.translate import FenceRefusedError
 
+Answer = bytes | str | None
 OnConnect = Callable[[AbstractConnection], Awaitable[None]]
 
 
@@ -64,13 +66,31 @@ async def pass_the_fence(connection: AbstractConnection, own: str) -> None:
     Raises:
         FenceRefusedError: carrying a `WireVersionError`.
     """
-    found = await _ask(connection, "GET", VERSION_KEY)
-    if found is None:
-        await _ask(connection, "SET", VERSION_KEY, own, "NX")
-        found = await _ask(connection, "GET", VERSION_KEY)
-    text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
-    if text != own:
-        raise FenceRefusedError(wire_version_error(text, own))
+    dialogue = fence(own)
+    command = next(dialogue)
+    try:
+        while True:
+            await connection.send_command(*command)
+            command = dialogue.send(cast("Answer", await connection.read_response()))
+    except StopIteration as end:
+        _compare(end.value, own)
+
+
+def pass_the_fence_blocking(connection: BlockingConnection, own: str) -> None:
+    """Do the same on a connection that no event loop serves."""
+    dialogue = fence(own)
+    command = next(dialogue)
+    try:
+        while True:
+            connection.send_command(*command)
+            command = dialogue.send(cast("Answer", connection.read_response()))
+    except StopIteration as end:
+        _compare(end.value, own)
+
+
+def _compare(found: str, own: str) -> None:
+    if found != own:
+        raise FenceRefusedError(wire_version_error(found, own))
 
 
 def wire_version_error(found: str, own: str) -> WireVersionError:
@@ -81,8 +101,3 @@ def wire_version_error(found: str, own: str) -> WireVersionError:
         "speaks it"
     )
     return WireVersionError(msg, found=found, own=own)
-
-
-async def _ask(connection: AbstractConnection, *command: str) -> bytes | str | None:
-    await connection.send_command(*command)
-    return cast("bytes | str | None", await connection.read_response())

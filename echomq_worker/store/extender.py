@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from redis import Redis
 from redis.backoff import NoBackoff
+from redis.connection import AbstractConnection
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
@@ -14,7 +15,7 @@ from echomq_worker.domain.outcome import Verdict
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import held_operands, read_verdicts
 from echomq_worker.protocol.scripts import script
-from echomq_worker.store.connect import connection_settings
+from echomq_worker.store.connect import connection_settings, pass_the_fence_blocking
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.translate import translated_errors
 
@@ -23,7 +24,11 @@ class BlockingExtender:
     """Extends leases synchronously. For one thread at a time; a lock sees to that."""
 
     def __init__(self, options: ServerOptions) -> None:
-        settings = connection_settings(options) | {"retry": Retry(NoBackoff(), 0)}
+        self._own_version = options.wire_version
+        settings = connection_settings(options) | {
+            "retry": Retry(NoBackoff(), 0),
+            "redis_connect_func": self._on_connect,
+        }
         self._client: Redis = Redis.from_url(options.url, max_connections=1, **settings)
         self._lock = threading.Lock()
 
@@ -45,6 +50,10 @@ class BlockingExtender:
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
+
+    def _on_connect(self, connection: AbstractConnection) -> None:
+        connection.on_connect()
+        pass_the_fence_blocking(connection, self._own_version)
 
     def _send(self, sha: str, source: str, operands: list[Any]) -> bytes:
         try:

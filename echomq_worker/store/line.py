@@ -10,6 +10,7 @@ from echomq_worker.errors import OutOfMemoryError, UnavailableError
 from echomq_worker.protocol.rows import outcome_operands, read_handout, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand
 from echomq_worker.store.calls import Caller
+from echomq_worker.store.translate import translated_errors
 from echomq_worker.store.wire import PrivateWire, Reply, run_script
 
 BATCH_LIMIT = 1_000
@@ -155,6 +156,8 @@ class Line:
         with self.caller.one_call(number):
             while True:
                 try:
+                    with translated_errors():
+                        await self.wire.connect()
                     await self.prepare()
                     return await run_script(self.wire, script, args, rest)
                 except (UnavailableError, OutOfMemoryError) as error:

@@ -52,7 +52,7 @@ class PrivateWire:
 
     async def command(self, *parts: Operand) -> Reply:
         """Send one command and return its reply."""
-        connection = await self._connected()
+        connection = await self.connect()
         try:
             await connection.send_packed_command(_pack(parts), check_health=False)
             return cast("Reply", await connection.read_response(timeout=self._patience(connection)))
@@ -64,18 +64,19 @@ class PrivateWire:
             await self.aclose()
             raise
 
-    async def aclose(self) -> None:
-        """Drop the connection; the next command makes another."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.disconnect(nowait=True)
-
-    async def _connected(self) -> AbstractConnection:
+    async def connect(self) -> AbstractConnection:
+        """Make the connection if there is none; a command does so too."""
         if self._connection is None:
             self._connection = self._pool.make_connection()
         if not self._connection.is_connected:
             await self._connection.connect()
         return self._connection
+
+    async def aclose(self) -> None:
+        """Drop the connection; the next command makes another."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.disconnect(nowait=True)
 
     def _patience(self, connection: AbstractConnection) -> float | None:
         base = connection.socket_timeout

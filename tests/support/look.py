@@ -17,6 +17,8 @@ READS: Mapping[str, tuple[str, ...]] = {
     "hash": ("HGETALL",),
     "stream": ("XRANGE", "-", "+"),
 }
+LOOK = "look"
+"""The name of a look's connection."""
 PLACES = ("pending", "active", "schedule", "dead")
 
 
@@ -108,7 +110,7 @@ class Look:
 @asynccontextmanager
 async def looking_at(url: str, queue: str) -> AsyncGenerator[Look]:
     """Look at a queue on a server, by a connection that takes replies as they are sent."""
-    client = Redis.from_url(url, protocol=2, socket_timeout=None)
+    client = Redis.from_url(url, protocol=2, socket_timeout=None, client_name=LOOK)
     client.response_callbacks.clear()
     try:
         yield Look(client, Keyspace(queue))
