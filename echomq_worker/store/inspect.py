@@ -89,7 +89,7 @@ class Inspector:
 
     async def _ask(self, *command: Operand) -> Reply:
         async def once() -> Reply:
-            with translated_errors():
+            with translated_errors(about=str(command[1])):
                 return await self._wire.command(*command)
 
         return await ask_again(once)

@@ -208,7 +208,7 @@ class QueueStore:
         keys = [key for key, wanted in ((self.keys.bell, bell), (self.keys.clock, clock)) if wanted]
         if self._hint_wire is None:
             self._hint_wire = PrivateWire(self._client, extra_ms=timeout_ms + HINT_EXTRA_MS)
-        with translated_errors():
+        with translated_errors(about=" or ".join(keys)):
             reply = await self._hint_wire.command("BLPOP", *keys, f"{timeout_ms / 1000:.3f}")
         return reply is not None
 

@@ -42,17 +42,20 @@ class OvertakenError(ServerError):
 
 
 @contextmanager
-def translated_errors() -> Generator[None]:
-    """Let no error of the client library out, but raise ours instead."""
+def translated_errors(about: str = "") -> Generator[None]:
+    """Let no error of the client library out, but raise ours instead.
+
+    `about` names what a refused command asked for, where the server's text does not.
+    """
     try:
         yield
     except redis_errors.NoScriptError:
         raise
     except (redis_errors.RedisError, OSError, TimeoutError) as error:
-        raise translated(error) from error
+        raise translated(error, about) from error
 
 
-def translated(error: BaseException) -> EchoMQError:
+def translated(error: BaseException, about: str = "") -> EchoMQError:
     """Return our error for one of the client library's."""
     text = str(error)
     match error:
@@ -67,7 +70,7 @@ def translated(error: BaseException) -> EchoMQError:
             # While it connects, the client library wraps what the server said.
             return translated(error.__cause__)
         case redis_errors.ResponseError():
-            return _refusal(_code(error, text), text)
+            return _refusal(_code(error, text), f"{about}: {text}" if about else text)
         case _:
             reason = text or type(error).__name__
             return UnavailableError(f"no answer from the server ({reason}); the outcome is unknown")
