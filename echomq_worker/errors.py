@@ -39,7 +39,7 @@ class HandlerError(EchoMQError, TypeError):
 
 
 class ResultError(EchoMQError, TypeError):
-    """A result cannot be written as JSON, or read back as what the handler is declared to return."""
+    """A result cannot be written as JSON, or not be read back as what its handler returns."""
 
 
 class UnknownHandlerError(EchoMQError, LookupError):
