@@ -1,7 +1,8 @@
 """How a line looks to a person at a terminal."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from echomq_worker.domain.duration import format_duration
 from echomq_worker.domain.printable import printable
@@ -16,7 +17,7 @@ _UNSHOWN = frozenset({"timestamp", "level", "event", "logger", "worker", "except
 
 
 class Console:
-    """The renderer for terminals: jobs as sentences, everything else as `event key=value`.
+    """The renderer for terminals: jobs and stops as sentences, the rest as `event key=value`.
 
     Args:
         colour: use ANSI colours.
@@ -54,6 +55,9 @@ class Console:
 
     def _other(self, line: Line) -> str:
         level = line["level"]
+        tell = _LIFE.get(line["event"])
+        if tell is not None and level in {"info", "warning"}:
+            return printable(tell(line))
         pairs = [f"{key}={as_word(value)}" for key, value in line.items() if key not in _UNSHOWN]
         told = " ".join([str(line["event"]), *pairs])
         head = "" if level == "info" else self._in(_OF_LEVEL.get(level, "dim"), level) + " "
@@ -114,4 +118,38 @@ _SENTENCES: dict[str, tuple[str, str, Tell]] = {
     "job.buried": ("✗", "red", _buried),
     "job.snoozed": ("↩", "dim", _snoozed),
     "job.returned": ("↩", "dim", _returned),
+}
+
+
+def _started(line: Line) -> str:
+    return f"started: claims jobs from {_listed(line.get('queues'))}"
+
+
+def _draining(line: Line) -> str:
+    running = line.get("running") or 0
+    if not running:
+        return f"draining ({line.get('reason', '?')}): nothing runs"
+    again = " Ctrl-C again cancels." if line.get("reason") == "SIGINT" else ""
+    return (
+        f"draining ({line.get('reason', '?')}): {running} running "
+        f"({_listed(line.get('job_names'))}), up to {seconds(line.get('budget'))}.{again}"
+    )
+
+
+def _stopped(line: Line) -> str:
+    code = line.get("exit_code")
+    how = "stopped cleanly" if code == 0 else f"stopped with exit code {code}"
+    return f"{how} after {seconds(line.get('after'))}: {line.get('did', '?')}"
+
+
+def _listed(names: object) -> str:
+    if not isinstance(names, list | tuple):
+        return "?"
+    return ", ".join(map(str, cast("Sequence[object]", names))) or "?"
+
+
+_LIFE: dict[str, Tell] = {
+    "worker.started": _started,
+    "worker.draining": _draining,
+    "worker.stopped": _stopped,
 }

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from echomq_worker.domain.printable import printable
-from echomq_worker.observe.console import Console, seconds
+from echomq_worker.observe.console import _LIFE, _SENTENCES, Console, seconds
 
 EIGHTEEN = time.struct_time((2026, 11, 30, 18, 0, 1, 0, 334, 0))
 JOB: dict[str, Any] = {
@@ -53,19 +53,36 @@ def test_a_dead_job_says_why():
     )
 
 
+def test_a_stop_is_told_in_sentences():
+    assert shown("worker.started", queues=["mail:2", "default"], slots=32) == (
+        "18:00:01 started: claims jobs from mail:2, default"
+    )
+    assert shown("worker.draining", reason="SIGINT", running=0, job_names=[]) == (
+        "18:00:01 draining (SIGINT): nothing runs"
+    )
+    names = ["report.render"]
+    assert shown("worker.draining", reason="SIGINT", running=1, job_names=names, budget=25.0) == (
+        "18:00:01 draining (SIGINT): 1 running (report.render), up to 25.0 s. Ctrl-C again cancels."
+    )
+    assert shown("worker.stopped", exit_code=0, after=11.0, did="2 completed, 1 retried") == (
+        "18:00:01 stopped cleanly after 11.0 s: 2 completed, 1 retried"
+    )
+    assert "exit code 75" in shown("worker.stopped", exit_code=75, after=25.0, did="no jobs")
+
+
 def test_a_job_that_was_handed_back_or_asked_for_later_says_so():
     assert "handed back after 3.2 s (shutdown)" in shown("job.returned", **JOB, duration=3.2)
     assert "asked to run again in 1m30s" in shown("job.snoozed", **JOB, next_run_in=90)
 
 
 def test_a_line_that_lacks_everything_is_still_a_line():
-    for event in ("job.completed", "job.failed", "job.buried", "job.snoozed", "job.returned"):
+    for event in (*_SENTENCES, *_LIFE):
         assert len(shown(event).splitlines()) == 1
 
 
 def test_other_events_are_shown_with_their_fields():
-    assert shown("worker.draining", running=7, budget="25 s") == (
-        '18:00:01 worker.draining running=7 budget="25 s"'
+    assert shown("worker.dump", running=7, budget="25 s") == (
+        '18:00:01 worker.dump running=7 budget="25 s"'
     )
     assert shown("loop.blocked", "warning", lag=1.4) == "18:00:01 warning loop.blocked lag=1.4"
 
