@@ -2,6 +2,7 @@ import asyncio
 
 from structlog.testing import capture_logs
 
+from echomq_worker.errors import UnavailableError
 from echomq_worker.worker.dump import running_jobs
 from tests.unit.worker_rig import Rig
 
@@ -15,6 +16,20 @@ async def test_the_heartbeat_tells_state_load_and_when_the_server_last_answered(
         assert snapshot.answered_ms is not None
         assert snapshot.answered_ms <= 1_000
         assert len(rig.snapshots) == 3
+
+
+async def test_the_heartbeat_tells_when_the_server_is_away():
+    rig = Rig()
+    async with rig.running():
+        await rig.clock.advance(1_000)
+        assert rig.snapshots[-1].server_up
+        rig.queue.away = UnavailableError("gone")
+        await rig.clock.advance(8_000)
+        assert not rig.snapshots[-1].server_up
+        assert rig.snapshots[-1].answered_ms == 8_000
+        rig.queue.away = None
+        await rig.clock.advance(2_000)
+        assert rig.snapshots[-1].server_up
 
 
 async def test_a_heartbeat_that_cannot_be_told_stops_no_job():
