@@ -1,6 +1,7 @@
 -- A child tells its parent. In the same queue at once; to another queue by way of the outbox, whose
--- entries are NUL-joined (the last field may hold anything). Each child reports once. A parent that
--- cannot take a report does not hold its child up: the fault is written down.
+-- entries are NUL-joined (the last field may hold anything). Each child counts once, even one that
+-- died, was brought back and completes. A parent that cannot take a report does not hold its child up:
+-- the fault is written down.
 --! needs root dead dead_at
 --! include time waiting quarantine
 local outbox = root .. 'flow:outbox'
@@ -36,7 +37,8 @@ local function child_completed(child, parent, parent_queue, result)
   end
   local row = root .. 'job:' .. parent
   if redis.call('EXISTS', row) == 0 then return end
-  if first_report(parent, ':processed', child, result) then count_down(parent, row) end
+  local counted = or_fault(parent, redis.pcall('HEXISTS', row .. ':unsuccessful', child)) == 1
+  if first_report(parent, ':processed', child, result) and not counted then count_down(parent, row) end
 end
 
 local function post_death(queue, parent, child, policy, reason)
