@@ -33,30 +33,28 @@ async def test_a_report_to_another_queue_goes_to_the_outbox(
     ]
     await peer.sweep_outbox(queue_name)
     assert await peer.get_state(home, PARENT) == "pending"
-    assert await peer.flow_children_values(home, PARENT) == {
-        A.encode(): b"o\0ne",
-        B.encode(): B.encode(),
-    }
+    values = await peer.flow_children_values(home, PARENT)
+    assert values == {A.encode(): b"o\0ne", B.encode(): B.encode()}
 
 
-@pytest.mark.parametrize(("ignore", "policy"), [(False, "fp"), (True, "id")])
+@pytest.mark.parametrize(("policy", "state"), [("fp", "dead"), ("id", "pending")])
 async def test_a_death_is_told_to_another_queue_with_its_policy(
     line: Line,
     flows: Flows,
     peer: MixedFleet,
     new_queue_name: Callable[[], str],
     queue_name: str,
-    ignore: bool,
     policy: str,
+    state: str,
 ):
     home = new_queue_name()
-    await flows.add(A, home=home, ignore=ignore)
+    await flows.add(A, home=home, ignore=policy == "id")
 
     await settle(line, await claim_one(line), Buried("bro\0ken"))
 
     assert await flows.outbox() == [f"\0fail\0{home}\0{PARENT}\0{A}\0{policy}\0bro\0ken".encode()]
     await peer.sweep_outbox(queue_name)
-    assert await peer.get_state(home, PARENT) == ("pending" if ignore else "dead")
+    assert await peer.get_state(home, PARENT) == state
 
 
 async def test_losses_and_removals_are_told_to_another_queue_as_well(
