@@ -1,6 +1,5 @@
 """`echomq dev`: a worker for somebody who is writing jobs, with a server of its own."""
 
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +26,6 @@ def dev(session: Session, *, app: str | None) -> int:
     Without ECHOMQ_REDIS_URL it starts a server of its own, whose data stays in .echomq/. It reads
     ./.env, logs for people, and tells more than `run` does.
     """
-    began = time.monotonic()
     session.add_flag("app", app)
     if ENV_FILE.is_file():
         session.add_env_file(ENV_FILE)
@@ -36,7 +34,7 @@ def dev(session: Session, *, app: str | None) -> int:
     signals = new_signals(session.settings)
     application = prepare(session, signals)
     with _server(session):
-        return serve(session.settings, application, signals, burst=False, has_url=True, began=began)
+        return serve(session.settings, application, signals, burst=False, has_url=True)
 
 
 @contextmanager

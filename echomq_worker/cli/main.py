@@ -2,11 +2,15 @@
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from echomq_worker.errors import EchoMQError
+
+BEGAN = time.monotonic()
+"""When this process began to be ours, by the monotonic clock (in s)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

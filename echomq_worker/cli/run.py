@@ -1,7 +1,5 @@
 """`echomq run`: a worker."""
 
-import time
-
 import click
 
 from echomq_worker.cli.options import with_worker_session
@@ -20,7 +18,6 @@ def run(session: Session, *, app: str | None, burst: bool, dry_run: bool) -> int
     SIGTERM and Ctrl-C let running jobs finish; a second Ctrl-C, or SIGQUIT, cancels them and
     hands them back.
     """
-    began = time.monotonic()
     session.add_flag("app", app)
     signals = new_signals(session.settings)
     application = prepare(session, signals)
@@ -32,5 +29,4 @@ def run(session: Session, *, app: str | None, burst: bool, dry_run: bool) -> int
         signals,
         burst=burst,
         has_url=session.loaded.given("redis_url"),
-        began=began,
     )

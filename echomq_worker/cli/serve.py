@@ -12,6 +12,7 @@ from echomq_worker.backend import server_options, wired_to
 from echomq_worker.cli.application import load_app
 from echomq_worker.cli.banner import Herald, introduce, label, ready, what_runs
 from echomq_worker.cli.exit_codes import CommandError, ExitCode
+from echomq_worker.cli.main import BEGAN
 from echomq_worker.cli.output import say
 from echomq_worker.cli.session import Session
 from echomq_worker.config import Settings
@@ -60,14 +61,13 @@ def show_only(settings: Settings, app: EchoMQ) -> int:
     return ExitCode.OK
 
 
-def serve(  # noqa: PLR0913 - what a worker is made of
+def serve(
     settings: Settings,
     app: EchoMQ,
     signals: Signals,
     *,
     burst: bool,
     has_url: bool,
-    began: float,
 ) -> int:
     """Run a worker until it is asked to stop; return the exit code.
 
@@ -77,13 +77,12 @@ def serve(  # noqa: PLR0913 - what a worker is made of
         signals: installed already.
         burst: stop when nothing is left to do.
         has_url: whether somebody has said where the server is.
-        began: when the process was started, by the monotonic clock.
 
     Raises:
         CommandError: if the server is not there.
         ServerError: if it refuses us.
     """
-    shift = _Shift(settings, app, signals, burst, has_url, began)
+    shift = _Shift(settings, app, signals, burst, has_url)
     with asyncio.Runner(loop_factory=_loop_factory(settings)) as runner:
         return runner.run(shift.work())
 
@@ -95,7 +94,6 @@ class _Shift:
     signals: Signals
     burst: bool
     has_url: bool
-    began: float
 
     async def work(self) -> int:
         herald = Herald(speaks_to_people(self.settings))
@@ -119,7 +117,7 @@ class _Shift:
     def _wired(self, server: Server, herald: Herald) -> Wired:
         def say_ready() -> None:
             if herald.people:
-                say(ready(self.settings, time.monotonic() - self.began))
+                say(ready(self.settings, time.monotonic() - BEGAN))
 
         return Wired(
             settings=self.settings,

@@ -1,0 +1,115 @@
+"""What a worker says at its start, and where its settings may come from."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from echomq_worker import EchoMQ
+from echomq_worker.cli.banner import banner, label, ready, unserved
+from echomq_worker.cli.session import Session
+from echomq_worker.config import Settings, load
+from echomq_worker.config.export import environment_of
+from echomq_worker.domain.views import ServerInfo
+
+INFO = ServerInfo("valkey", "9.0.1", "redis://127.0.0.1:6379/0", "noeviction", -1)
+
+
+def settings_of(**environ: str) -> Settings:
+    return load(environ).settings
+
+
+def application() -> EchoMQ:
+    app = EchoMQ()
+
+    @app.job("email.send")
+    async def send() -> None: ...
+
+    @app.job("report.render", queue="reports")
+    async def render() -> None: ...
+
+    @app.raw_handler(queue="legacy")
+    def legacy(payload: bytes) -> None: ...
+
+    return app
+
+
+def test_the_banner_says_who_where_and_what():
+    names = [label(handler) for handler in application().registry.handlers()]
+
+    lines = list(banner(settings_of(ECHOMQ_QUEUES="mail:2,default"), names, INFO))
+
+    assert lines[0].startswith("echomq ")
+    assert lines[0].endswith("wire echomq:3.0.0")
+    assert lines[1] == (
+        "server    valkey 9.0.1 at redis://127.0.0.1:6379/0  policy noeviction  clock -1 ms"
+    )
+    assert lines[2] == "handlers  email.send  report.render  legacy (raw)  (3)"
+    assert lines[3] == "queues    mail:2  default  32 at once"
+
+
+def test_the_last_line_says_how_to_stop():
+    line = ready(settings_of(ECHOMQ_SHUTDOWN_TIMEOUT="10s"), 0.314)
+
+    assert line == "ready in 0.31s. Ctrl-C drains (up to 10s), twice cancels."
+
+
+def test_handlers_whose_queue_is_not_served_are_found():
+    assert unserved(settings_of(), application().registry) == {
+        "reports": ["report.render"],
+        "legacy": ["legacy (raw)"],
+    }
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Session:
+    monkeypatch.setenv("ECHOMQ_REDIS_URL", "redis://from-environment/0")
+    return Session({"max_payload": "2KiB"})
+
+
+def test_what_is_decided_in_code_counts_more_than_the_environment(session: Session):
+    session.decide_in_code({"redis_url": "redis://from-code/0", "max_payload": "1KiB"})
+
+    assert session.settings.redis_url.host == "from-code"
+    assert session.settings.max_payload == 2_048
+
+
+def test_a_suggestion_counts_only_if_nobody_has_said_anything(session: Session):
+    session.suggest({"redis_url": "redis://suggested/0", "log_level": "debug"})
+
+    assert session.settings.redis_url.host == "from-environment"
+    assert session.settings.log_level == "debug"
+
+
+def test_a_file_that_is_added_is_the_weakest(session: Session, tmp_path: Path):
+    file = tmp_path / ".env"
+    file.write_text("ECHOMQ_REDIS_URL=redis://from-file/0\nECHOMQ_LEASE=7s\n")
+
+    session.add_env_file(file)
+
+    assert session.settings.redis_url.host == "from-environment"
+    assert session.settings.lease_ms == 7_000
+
+
+ENVIRON: Mapping[str, str] = {
+    "PATH": "/bin",
+    "REDIS_URL": "redis://fallback/0",
+    "ECHOMQ_REDIS_USERNAME": "me",
+    "ECHOMQ_REDIS_PASSWORD": "hunter22",
+    "ECHOMQ_LEASE": "7s",
+    "ECHOMQ_APP": "x:y",
+}
+
+
+def test_a_process_that_we_start_gets_the_same_settings_from_its_environment_alone():
+    loaded = load(ENVIRON, {"concurrency": "5"})
+
+    environ = environment_of(loaded, ENVIRON, {"ECHOMQ_QUEUES": "demo"})
+
+    again = load(environ).settings
+    assert environ["PATH"] == "/bin"
+    assert "REDIS_URL" not in environ
+    assert (again.lease_ms, again.concurrency, again.app) == (7_000, 5, "x:y")
+    assert [queue.name for queue in again.queues] == ["demo"]
+    assert (again.redis_url.host, again.redis_url.username) == ("fallback", "me")
+    assert again.redis_url.password == "hunter22"  # noqa: S105 - it must arrive
