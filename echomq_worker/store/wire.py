@@ -55,7 +55,7 @@ class PrivateWire:
         connection = await self.connect()
         try:
             await connection.send_packed_command(_pack(parts), check_health=False)
-            return cast("Reply", await connection.read_response(timeout=self._patience(connection)))
+            return cast("Reply", await connection.read_response())
         except ResponseError as error:
             if isinstance(error, ClosedError):
                 await self.aclose()
@@ -68,6 +68,9 @@ class PrivateWire:
         """Make the connection if there is none; a command does so too."""
         if self._connection is None:
             self._connection = self._pool.make_connection()
+            # Not by an argument of each read: that one ends with None, as an empty reply does.
+            if self._connection.socket_timeout is not None:
+                self._connection.socket_timeout += self._extra_s
         if not self._connection.is_connected:
             await self._connection.connect()
         return self._connection
@@ -77,10 +80,6 @@ class PrivateWire:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.disconnect(nowait=True)
-
-    def _patience(self, connection: AbstractConnection) -> float | None:
-        base = connection.socket_timeout
-        return None if base is None else base + self._extra_s
 
 
 async def run_script(
