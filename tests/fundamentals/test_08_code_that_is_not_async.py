@@ -37,8 +37,8 @@ async def test_scripts_enqueue_and_wait_without_an_event_loop(app: EchoMQ, work:
             app.sync.close()
 
     running = asyncio.get_running_loop().run_in_executor(None, script)
-    while not (await work()).completed:  # until the script has enqueued something
-        pass
+    while not running.done():
+        await work()
 
     assert await running == (42, JobState.SCHEDULED)
 
