@@ -2,6 +2,10 @@
 
 import asyncio
 
+from echomq_worker.domain.job import Claimed
+from echomq_worker.worker.burst import Burst
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.run import Run
 from tests.fakes import settled
 from tests.unit.worker_rig import Rig
 
@@ -91,3 +95,21 @@ async def test_it_can_be_stopped_before():
         await settled()
         status = await rig.ended()
         assert (status.reason, status.stats.returned) == ("SIGQUIT", 1)
+
+
+async def test_a_job_that_comes_and_goes_while_it_looks_makes_it_look_again():
+    rig, hands, looks = Rig(), Hands(), list[str]()
+
+    class Desk:
+        async def look(self) -> Claimed:
+            looks.append("look")
+            if len(looks) == 1:
+                run = Run(rig.queue.job(), 0)
+                hands.take(run)
+                hands.end(run)
+                hands.let_go(run)
+            return Claimed(now_ms=0, next_due_ms=None, left=0)
+
+    await Burst([Desk()], hands, rig.stop).run()
+    assert len(looks) == 2
+    assert rig.stop.reason == "burst"

@@ -106,16 +106,18 @@ async def test_a_job_whose_settlement_is_on_its_way_is_not_taken_for_lost():
     rig = Rig()
     gate, _ = holding(rig)
     job = rig.queue.add()
-    async with rig.running():
-        rig.queue.gate = asyncio.Event()
-        gate.set()
-        await settled()
-        assert job in rig.queue.completed
-        assert extend(rig) == [(job, Verdict.STALE)]
-        rig.queue.gate.set()
-        await settled()
-        stats = rig.parts.stats
-        assert (stats.completed, stats.lost) == (1, 0)
+    with capture_logs() as logs:
+        async with rig.running():
+            rig.queue.gate = asyncio.Event()
+            gate.set()
+            await settled()
+            assert job in rig.queue.completed
+            assert extend(rig) == [(job, Verdict.STALE)]
+            rig.queue.gate.set()
+            await settled()
+            stats = rig.parts.stats
+            assert (stats.completed, stats.lost) == (1, 0)
+    assert "job.lease_lost" not in [line["event"] for line in logs]
 
 
 async def test_a_finished_job_keeps_its_lease_until_its_outcome_is_accepted():

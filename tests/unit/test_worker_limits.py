@@ -8,8 +8,9 @@ from contextlib import suppress
 from structlog.testing import capture_logs
 
 from echomq_worker.domain.failures import read_failures
-from echomq_worker.domain.outcome import Completed, Retried, Snoozed
+from echomq_worker.domain.outcome import Completed, HandedBack, Retried, Snoozed
 from echomq_worker.handlers import INJECTED, JobContext, Snooze
+from echomq_worker.worker.run import SHUTDOWN, Run
 from tests.fakes import settled
 from tests.unit.worker_rig import Rig, wait_for
 
@@ -213,3 +214,18 @@ async def test_no_more_threads_run_than_were_granted():
         go.set()
         await wait_for(lambda: len(rig.queue.completed) == 4)
         assert max(most) <= 2
+
+
+async def test_a_run_that_is_cancelled_before_its_first_step_ends_all_the_same():
+    rig, ended = Rig(), list[Run]()
+
+    async def work() -> None: ...
+
+    rig.handle(work)
+    async with rig.running():
+        rig.parts.runner.start(rig.queue.job(), 0, ended.append)
+        (run,) = rig.parts.hands.running
+        run.cancel(SHUTDOWN)
+        await settled()
+        assert [run.outcome for run in ended] == [HandedBack()]
+        rig.parts.hands.let_go(run)

@@ -67,8 +67,8 @@ async def test_a_worker_that_is_not_the_watcher_looks_once_a_beat():
     rig = Rig()
     rig.queue.watching = False
     started = stamping(rig)
+    rig.queue.scheduled.append((rig.clock.now_ms() + 237, rig.queue.job()))
     async with rig.running():
-        rig.queue.scheduled.append((rig.clock.now_ms() + 237, rig.queue.job()))
         await rig.clock.advance(2_000)
         assert started == [1_000]
 

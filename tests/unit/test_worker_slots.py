@@ -88,6 +88,19 @@ def test_a_wake_up_that_comes_while_a_call_is_on_its_way_is_not_forgotten():
     assert deal.slots.dealt("a") == 4
 
 
+def test_slots_that_were_dealt_to_a_queue_without_more_work_go_to_the_others():
+    deal = Deal(4, "a,b")
+    deal.slots.want("a")
+    deal.slots.take("a")
+    for _ in range(4):
+        deal.slots.release()
+    deal.slots.take("b", ask_anyway=True)
+    assert deal.slots.dealt("a") == 2
+    deal.slots.put_back("a", 0, more=False)
+    assert deal.slots.dealt("a") == 0
+    assert deal.slots.take("b") == 2
+
+
 def test_after_the_close_nothing_may_be_claimed():
     deal = Deal(4, "a")
     deal.slots.want("a")

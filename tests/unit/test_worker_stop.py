@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 from echomq_worker.domain.outcome import Completed, HandedBack
 from echomq_worker.errors import AccessError, ServerError, UnavailableError, WireVersionError
 from echomq_worker.handlers import INJECTED, State
-from echomq_worker.worker import run_daemon
+from echomq_worker.worker import Budget, Stop, run_daemon
 from echomq_worker.worker.assembly import Outside
-from tests.fakes import settled
+from tests.fakes import FakeClock, settled
 from tests.unit.worker_rig import Rig
 
 
@@ -160,7 +160,12 @@ async def test_a_job_that_ends_just_before_it_is_cancelled_is_completed():
 
 
 async def test_a_handler_that_ignores_cancellation_does_not_break_the_budget():
-    rig, release = Rig(), asyncio.Event()
+    rig, release, closed = Rig(), asyncio.Event(), list[str]()
+
+    @asynccontextmanager
+    async def lifespan() -> AsyncGenerator[None]:
+        yield
+        closed.append("closed")
 
     async def work() -> None:
         while not release.is_set():
@@ -171,6 +176,7 @@ async def test_a_handler_that_ignores_cancellation_does_not_break_the_budget():
 
     rig.handle(work)
     job = rig.queue.add()
+    rig.lifespan = lifespan
     with capture_logs() as logs:
         async with rig.running():
             rig.stop.drain("SIGTERM")
@@ -178,6 +184,7 @@ async def test_a_handler_that_ignores_cancellation_does_not_break_the_budget():
             status = await rig.ended()
             assert (status.code, status.unsettled, status.must_force) == (75, (job,), True)
             assert status.seconds <= 25
+            assert closed == [], "its handler still uses what the application has opened"
             release.set()
             await settled()
     incomplete = [line for line in logs if line["event"] == "worker.shutdown_incomplete"]
@@ -238,6 +245,28 @@ async def test_every_few_seconds_it_says_what_it_waits_for():
     waits = [line for line in logs if line["event"] == "worker.still_draining"]
     assert [line["jobs"] for line in waits] == [[job], [job]]
     assert [line["time_left"] for line in waits] == [20, 15]
+
+
+def test_a_wish_to_cancel_shortens_the_budget_and_a_second_one_does_not_lengthen_it():
+    clock = FakeClock()
+    stop = Stop(clock, Budget(total_ms=25_000, cancel_ms=5_000))
+    stop.drain("SIGTERM")
+    assert (stop.cancel_at_ms, stop.end_at_ms) == (20_000, 25_000)
+    clock.ms = 1_000
+    stop.cancel("SIGINT")
+    assert (stop.cancel_at_ms, stop.end_at_ms) == (1_000, 6_000)
+    clock.ms = 3_000
+    stop.cancel("SIGQUIT")
+    assert (stop.cancel_at_ms, stop.end_at_ms, stop.reason) == (1_000, 6_000, "SIGINT")
+
+
+def test_late_in_the_budget_a_wish_to_cancel_does_not_lengthen_it():
+    clock = FakeClock()
+    stop = Stop(clock, Budget(total_ms=25_000, cancel_ms=5_000))
+    stop.drain("SIGTERM")
+    clock.ms = 23_000
+    stop.cancel("SIGINT")
+    assert (stop.cancel_at_ms, stop.end_at_ms) == (20_000, 25_000)
 
 
 async def test_asking_again_changes_nothing():
