@@ -217,9 +217,10 @@ async def test_no_more_threads_run_than_were_granted():
 
 
 async def test_a_run_that_is_cancelled_before_its_first_step_ends_all_the_same():
-    rig, ended = Rig(), list[Run]()
+    rig, ended, began = Rig(), list[Run](), list[str]()
 
-    async def work() -> None: ...
+    async def work() -> None:
+        began.append("work")
 
     rig.handle(work)
     async with rig.running():
@@ -228,4 +229,5 @@ async def test_a_run_that_is_cancelled_before_its_first_step_ends_all_the_same()
         run.cancel(SHUTDOWN)
         await settled()
         assert [run.outcome for run in ended] == [HandedBack()]
+        assert began == []
         rig.parts.hands.let_go(run)
