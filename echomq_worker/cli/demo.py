@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import secrets
+import signal
 import sys
 import tempfile
 from collections.abc import Generator
@@ -130,6 +131,9 @@ class _Performance:
     scratch: Path
 
     async def give(self, *, as_json: bool) -> Summary:
+        # Being told to stop is taken as Ctrl-C is: nothing is left behind.
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, signal.raise_signal, signal.SIGINT)
         queue_name = f"demo-{secrets.token_hex(4)}"
         events = log_size(len(self.plan.errands))
         options = replace(server_options(self.session.settings), log_size=events)

@@ -12,6 +12,7 @@ from redis.connection import AbstractConnection as BlockingConnection
 from echomq_worker.errors import WireVersionError
 from echomq_worker.protocol.fence import fence
 from echomq_worker.store.options import ServerOptions
+from echomq_worker.store.prompt import PROMPT
 from echomq_worker.store.translate import FenceRefusedError
 
 Answer = bytes | str | None
@@ -30,6 +31,7 @@ def command_client(options: ServerOptions, on_connect: OnConnect) -> Redis:
         **connection_settings(options),
         redis_connect_func=on_connect,
     )
+    pool.connection_class = PROMPT[pool.connection_class]
     client = Redis.from_pool(pool)
     client.response_callbacks.clear()
     return client

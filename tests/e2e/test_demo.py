@@ -90,11 +90,14 @@ def test_a_folder_without_files_is_said(tmp_path: Path):
     assert f"there are no files in {tmp_path}" in answer.stderr
 
 
-def test_an_interrupt_ends_it_with_its_workers_and_its_server(files: Path, tmp_path: Path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_being_told_to_stop_ends_it_with_its_workers(
+    number: signal.Signals, files: Path, tmp_path: Path
+):
     daemon = start(("demo", str(files), "--longest-delay", "1m"), tmp_path, {})
     worker = int(wait_for_text(daemon, "worker ").split()[1])
 
-    daemon.send(signal.SIGINT)
+    daemon.send(number)
 
     assert daemon.wait(10) == 130
     assert not is_alive(worker)
