@@ -1,11 +1,13 @@
 """What the tests of the store share."""
 
+from tests.support.commands import ask
 from tests.support.peers import flows, lanes, peer
 from tests.support.private import admin, own_look, private_server
 from tests.support.stores import line, look, nameless_line, new_line, queue, server
 
 __all__ = [
     "admin",
+    "ask",
     "flows",
     "lanes",
     "line",
