@@ -21,6 +21,7 @@ from echomq_worker.worker.journal import Journal
 from echomq_worker.worker.judge import Judge
 from echomq_worker.worker.leases import Leases
 from echomq_worker.worker.listener import Listener
+from echomq_worker.worker.loop_guard import LoopGuard
 from echomq_worker.worker.options import WorkerOptions
 from echomq_worker.worker.outage import Outage
 from echomq_worker.worker.ports import BlockingExtends, Line, Queue, Registry
@@ -121,7 +122,7 @@ class Assembly:
             runner=self._runner,
             threads=self._threads,
             portrait=self._portrait,
-            support=[leases, self._timeouts, heart],
+            support=[leases, self._timeouts, heart, LoopGuard(self._hands, clock)],
         )
         for index, queue in enumerate(self._outside.queues):
             self._serve(parts, queue, options.beat_ms * index // len(self._outside.queues))

@@ -77,7 +77,8 @@ class Listener:
             self._dropping = asyncio.create_task(self._drop(reading))
 
     async def run(self) -> None:
-        """Listen for ever."""
+        """Listen for ever, from the first reply on: it tells who is the watcher."""
+        await self._changed.wait()
         tries = 0
         while True:
             ear = await self._something_to_hear()
@@ -123,7 +124,8 @@ class Listener:
         finally:
             self._reading = None
             reading.cancel()
-        return False if reading.cancelled() else reading.result()
+        # One that is cut off may have taken a hint with it, so somebody has to look.
+        return True if reading.cancelled() else reading.result()
 
     async def _drop(self, reading: asyncio.Task[bool]) -> None:
         try:

@@ -1,0 +1,61 @@
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from structlog.testing import capture_logs
+
+from echomq_worker.system_clock import SystemClock
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.loop_guard import LoopGuard
+from echomq_worker.worker.run import Run
+from tests.unit.worker_rig import Rig
+
+LIMIT_MS = 20
+
+
+async def watched(work: Callable[[], Awaitable[None]], times: int = 1) -> list[Any]:
+    """Run `work` as a job under the guard's eyes; return what it said about it."""
+    hands = Hands()
+    with capture_logs() as logs:
+        life = asyncio.create_task(LoopGuard(hands, SystemClock(), limit_ms=LIMIT_MS).run())
+        await asyncio.sleep(0)
+        for _ in range(times):
+            run = Run(Rig().queue.job("report.render"), 0)
+            hands.take(run)
+            run.task = asyncio.ensure_future(work())  # pyright: ignore[reportAttributeAccessIssue]
+            await asyncio.sleep(0.03)
+        life.cancel()
+    # A busy machine holds loops up as well; then there is nobody to name.
+    return [line for line in logs if line["job_name"] is not None]
+
+
+async def blocks() -> None:
+    time.sleep(0.15)  # noqa: ASYNC251 - that is the mistake
+
+
+async def test_a_handler_that_holds_up_the_loop_is_named_with_its_line():
+    (line,) = await watched(blocks)
+    assert (line["event"], line["job_name"]) == ("loop.blocked", "report.render")
+    assert 0.02 <= line["lag"] < 5
+    assert "test_worker_loop_guard.py" in line["at"]
+    assert line["at"].endswith("in blocks")
+
+
+async def test_the_same_handler_is_not_named_over_and_over():
+    assert len(await watched(blocks, times=3)) == 1
+
+
+async def test_a_handler_that_awaits_is_left_in_peace():
+    async def waits() -> None:
+        await asyncio.sleep(0.02)
+
+    assert await watched(waits) == []
+
+
+async def test_time_that_the_test_moves_is_no_blocked_loop():
+    rig = Rig()
+    with capture_logs() as logs:
+        async with rig.running():
+            await rig.clock.advance(60_000)
+    assert "loop.blocked" not in [line["event"] for line in logs]
