@@ -91,6 +91,30 @@ async def test_a_worker_that_knows_of_work_need_not_listen():
         assert len(rig.queue.hint_reads) <= 2
 
 
+async def test_a_hint_that_is_lost_with_a_read_that_was_cut_off_is_made_up_for():
+    rig = Rig()
+    rig.queue.watching = False
+    blocking(rig).set()
+    reads: list[tuple[bool, bool]] = []
+
+    async def wait_hint(*, bell: bool, clock: bool, timeout_ms: int) -> bool:
+        reads.append((bell, clock))
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if len(reads) == 1:
+                rig.queue.add()  # its hint was taken, and is on its way to nobody
+            raise
+        return True
+
+    rig.queue.wait_hint = wait_hint
+    async with rig.running():
+        rig.queue.watching = True
+        await rig.clock.advance(1_000)  # the beat that tells it, and no other
+        assert reads == [(True, False), (True, True)]
+        assert len(rig.queue.completed) == 1
+
+
 async def test_a_connection_that_breaks_is_tried_again_and_said_once():
     rig = Rig()
     blocking(rig).set()
