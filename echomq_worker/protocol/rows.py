@@ -16,6 +16,9 @@ from echomq_worker.domain.outcome import (
 )
 from echomq_worker.protocol.scripts import Operand
 
+LONGEST_NUMBER = 15
+"""Digits that a number on a row has at most: what a Lua number carries exactly."""
+
 _VERDICTS = {"0": Verdict.GONE, "1": Verdict.OK, "2": Verdict.ALREADY, "3": Verdict.STALE}
 
 
@@ -40,9 +43,9 @@ def outcome_operands(held: Held, outcome: Outcome) -> tuple[Operand, ...]:
         case Completed(result, keep_ms):
             return ("C", *who, keep_ms, result or b"", b"")
         case Retried(delay_ms, error, failures, counted):
-            return ("R" if counted else "r", *who, delay_ms, error, failures)
+            return ("R" if counted else "r", *who, delay_ms, _told(error), failures)
         case Buried(error, failures):
-            return ("B", *who, 0, error, failures)
+            return ("B", *who, 0, _told(error), failures)
         case Snoozed(delay_ms, unknown):
             return ("U" if unknown else "S", *who, delay_ms, b"", b"")
         case HandedBack():
@@ -88,6 +91,23 @@ def read_ms(text: bytes) -> int | None:
     return -int(-score // 1)
 
 
+def read_text(value: bytes | None) -> str | None:
+    """Read a field that should be text; what is none is replaced character by character."""
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+def read_number(value: bytes | None) -> int | None:
+    """Read a field that should be a number from 0; None if it is none, or out of all reason."""
+    if value is None or not value.isdigit() or len(value) > LONGEST_NUMBER:
+        return None
+    return int(value)
+
+
+def _told(error: str) -> bytes:
+    # The message of an exception may hold what UTF-8 cannot carry, such as half of a pair.
+    return error.encode("utf-8", "backslashreplace")
+
+
 def _extra_fields(job: NewJob) -> list[Operand]:
     fields: list[Operand] = []
     if job.name is not None:
@@ -107,20 +127,12 @@ def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
         payload=payload,
         token=int(token),
         claim=claim,
-        name=_text(name),
-        max_attempts=_number(most),
-        returned=_number(returned) or 0,
-        crashes=_number(crashes) or 0,
+        name=read_text(name),
+        max_attempts=read_number(most),
+        returned=read_number(returned) or 0,
+        crashes=read_number(crashes) or 0,
         failures=failures,
-        unknown_since_ms=_number(unknown),
-        keep_result_ms=_number(keep),
-        group=_text(group),
+        unknown_since_ms=read_number(unknown),
+        keep_result_ms=read_number(keep),
+        group=read_text(group),
     )
-
-
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode("utf-8", "replace")
-
-
-def _number(value: bytes | None) -> int | None:
-    return int(value) if value is not None and value.isdigit() else None

@@ -7,7 +7,7 @@ from echomq_worker.domain.job import JobId, State
 from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry, PauseNote
 from echomq_worker.errors import InvalidIdError
 from echomq_worker.protocol.keyspace import Keyspace
-from echomq_worker.protocol.rows import read_ms
+from echomq_worker.protocol.rows import read_ms, read_number, read_text
 from echomq_worker.protocol.scripts import Operand, script
 from echomq_worker.store.translate import translated_errors
 from echomq_worker.store.wire import Reply, Wire, ask_again, run_script
@@ -61,7 +61,9 @@ class Inspector:
         fields = ("paused", "paused_at", "paused_reason", "paused_by")
         paused, since, reason, by = await self._ask("HMGET", self._keys.meta, *fields)
         return (
-            None if paused is None else PauseNote(read_ms(since or b""), _text(reason), _text(by))
+            None
+            if paused is None
+            else PauseNote(read_ms(since or b""), read_text(reason), read_text(by))
         )
 
     async def pending_ids(self, limit: int, *, newest_first: bool) -> list[JobId]:
@@ -105,16 +107,16 @@ class Inspector:
             id=job_id,
             state=state,
             payload=fields.get("payload", b""),
-            name=_text(fields.get("name")),
-            token=_number(fields.get("attempts")) or 0,
-            returned=_number(fields.get("returned")) or 0,
-            max_attempts=_number(fields.get("max")),
-            last_error=_text(fields.get("last_error")),
+            name=read_text(fields.get("name")),
+            token=read_number(fields.get("attempts")) or 0,
+            returned=read_number(fields.get("returned")) or 0,
+            max_attempts=read_number(fields.get("max")),
+            last_error=read_text(fields.get("last_error")),
             failures=fields.get("failures"),
             due_ms=read_ms(due),
             lease_ms=read_ms(lease),
             died_ms=read_ms(died),
-            group=_text(fields.get("group")),
+            group=read_text(fields.get("group")),
             fields=fields,
         )
 
@@ -135,11 +137,3 @@ def _log_entry(position: bytes, flat: Sequence[bytes]) -> LogEntry:
         id=JobId(fields.get(b"id", "")),
         token=int(fields.get(b"attempt") or 0),
     )
-
-
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode("utf-8", "replace")
-
-
-def _number(value: bytes | None) -> int | None:
-    return int(value) if value is not None and value.isdigit() else None

@@ -195,6 +195,17 @@ async def test_a_job_that_was_run_is_known_again(
     assert "unknown" not in await look.row(A)
 
 
+async def test_an_error_that_utf_8_cannot_carry_is_kept_as_well_as_can_be(
+    queue: QueueStore, line: Line
+):
+    await enqueue(queue, A)
+    assert await settle(line, await claim_one(line), Buried("no \udcff")) is Verdict.OK
+
+    view = await queue.inspect(A)
+    assert view is not None
+    assert view.last_error == r"no \udcff"
+
+
 async def test_many_outcomes_and_the_next_claim_go_in_one_call(
     queue: QueueStore, line: Line, look: Look
 ):
