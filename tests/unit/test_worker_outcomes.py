@@ -2,35 +2,22 @@
 
 import asyncio
 import threading
-from contextlib import nullcontext
-from contextvars import ContextVar
 from typing import Any
 
 import pytest
-from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
 
 from echomq_worker.domain.failures import read_failures
 from echomq_worker.domain.outcome import Buried, Completed, Outcome, Retried, Snoozed
 from echomq_worker.handlers import (
-    INJECTED,
     Discard,
-    JobContext,
-    Next,
     Retry,
     Snooze,
-    State,
     handler_options,
     raw_handler,
 )
-from tests.fakes import NOW_MS, settled
-from tests.unit.worker_rig import Rig, wait_for
-
-
-async def outcome(rig: Rig, **fields: Any) -> Outcome | None:
-    job = rig.queue.add(**fields)
-    async with rig.running():
-        return rig.queue.outcome_of(job)
+from tests.fakes import NOW_MS
+from tests.unit.worker_rig import Rig, outcome_in, wait_for
 
 
 async def ends(error: BaseException, **options: Any) -> Outcome | None:
@@ -40,7 +27,7 @@ async def ends(error: BaseException, **options: Any) -> Outcome | None:
         raise error
 
     rig.handle(work, **options)
-    return await outcome(rig)
+    return await outcome_in(rig)
 
 
 async def test_a_handler_that_asks_for_another_attempt_says_when():
@@ -106,7 +93,7 @@ async def test_a_failure_keeps_kind_message_place_attempt_worker_and_time():
         raise PermissionError(msg)
 
     rig.handle(work)
-    made = await outcome(rig, payload=b'{"password":"hunter2"}')
+    made = await outcome_in(rig, payload=b'{"password":"hunter2"}')
     assert isinstance(made, Retried)
     (failure,) = read_failures(made.failures)
     assert (failure.type, failure.message) == ("PermissionError", "refused after 7")
@@ -133,7 +120,7 @@ async def test_arguments_that_do_not_fit_are_a_failure_that_names_them():
         raise AssertionError(n)
 
     rig.handle(work)
-    made = await outcome(rig, payload=b'{"n":"seven"}')
+    made = await outcome_in(rig, payload=b'{"n":"seven"}')
     assert isinstance(made, Retried)
     assert '"n"' in made.error
 
@@ -145,7 +132,7 @@ async def test_a_result_is_kept_when_asked_for():
         return {"pages": 3}
 
     rig.handle(work, keep_result="1m")
-    assert await outcome(rig) == Completed(b'{"pages":3}', 60_000)
+    assert await outcome_in(rig) == Completed(b'{"pages":3}', 60_000)
 
 
 async def test_the_producers_wish_about_the_result_wins():
@@ -155,10 +142,10 @@ async def test_the_producers_wish_about_the_result_wins():
         return 3
 
     rig.handle(work, keep_result="1m")
-    assert await outcome(rig, keep_result_ms=5_000) == Completed(b"3", 5_000)
+    assert await outcome_in(rig, keep_result_ms=5_000) == Completed(b"3", 5_000)
     rig = Rig()
     rig.handle(work, keep_result="1m")
-    assert await outcome(rig, keep_result_ms=0) == Completed()
+    assert await outcome_in(rig, keep_result_ms=0) == Completed()
 
 
 async def test_work_that_is_done_is_not_done_again_because_its_result_cannot_be_kept():
@@ -169,7 +156,7 @@ async def test_work_that_is_done_is_not_done_again_because_its_result_cannot_be_
 
     rig.handle(work, keep_result="1m")
     with capture_logs() as logs:
-        assert await outcome(rig) == Completed()
+        assert await outcome_in(rig) == Completed()
     assert "job.result_dropped" in [line["event"] for line in logs]
 
 
@@ -203,121 +190,5 @@ async def test_a_raw_job_gets_its_bytes():
         seen.append(payload)
 
     rig.registry.add(raw_handler(raw, queue="default", options=handler_options()))
-    await outcome(rig, name=None, payload=b"\xff\x00")
+    await outcome_in(rig, name=None, payload=b"\xff\x00")
     assert seen == [b"\xff\x00"]
-
-
-async def test_the_context_says_which_run_it_is():
-    rig, seen = Rig(), list[JobContext]()
-
-    async def work(context: JobContext = INJECTED) -> None:
-        seen.append(context)
-
-    rig.handle(work, max_attempts=7, timeout="3s")
-    await outcome(rig, token=4, returned=2)
-    (context,) = seen
-    assert (context.queue, context.name, context.attempt) == ("default", "work", 3)
-    assert (context.max_attempts, context.deadline_ms) == (7, NOW_MS + 3_000)
-
-
-async def test_every_log_line_of_a_handler_can_say_whose_it_is():
-    rig, seen = Rig(), list[dict[str, Any]]()
-
-    async def work() -> None:
-        seen.append(dict(get_contextvars()))
-
-    rig.handle(work)
-    job = rig.queue.add()
-    async with rig.running():
-        expected = {"queue": "default", "job_name": "work", "job_id": job, "attempt": 1}
-        assert expected.items() <= seen[0].items()
-    assert "job_id" not in get_contextvars()
-
-
-async def test_what_one_job_leaves_in_the_context_the_next_does_not_see():
-    rig, variable, seen = Rig(concurrency=1), ContextVar("leak", default=0), list[int]()
-
-    async def work() -> None:
-        seen.append(variable.get())
-        variable.set(1)
-
-    rig.handle(work)
-    rig.queue.add()
-    rig.queue.add()
-    async with rig.running():
-        assert seen == [0, 0]
-
-
-async def test_middleware_wraps_each_run_the_first_one_outermost():
-    rig, order = Rig(), list[str]()
-
-    async def outer(context: JobContext, run: Next) -> object:
-        order.append(f"outer {context.name}")
-        try:
-            return await run()
-        finally:
-            order.append("outer done")
-
-    async def inner(_context: JobContext, run: Next) -> object:
-        order.append("inner")
-        return await run()
-
-    async def work() -> None:
-        order.append("handler")
-
-    rig.handle(work)
-    rig.middleware = (outer, inner)
-    await outcome(rig)
-    assert order == ["outer work", "inner", "handler", "outer done"]
-
-
-async def test_a_failure_of_middleware_is_a_failure_of_the_run():
-    rig = Rig()
-
-    async def broken(_context: JobContext, _run: Next) -> object:
-        msg = "not today"
-        raise RuntimeError(msg)
-
-    async def work() -> None: ...
-
-    rig.handle(work)
-    rig.middleware = (broken,)
-    made = await outcome(rig)
-    assert isinstance(made, Retried)
-    assert made.error == "RuntimeError: not today"
-
-
-async def test_a_handler_in_a_thread_sees_state_context_and_log_names():
-    rig, seen = Rig(), list[Any]()
-
-    def work(
-        n: int, pool: State[dict[str, int]] = INJECTED, context: JobContext = INJECTED
-    ) -> None:
-        seen.append((n, pool, context.id, get_contextvars()["job_id"], threading.current_thread()))
-
-    rig.handle(work)
-    job = rig.queue.add(payload=b'{"n":1}')
-    rig.lifespan = lambda: nullcontext({"size": 3})
-    async with rig.running():
-        await wait_for(lambda: job in rig.queue.completed)
-        n, pool, context_id, logged_id, thread = seen[0]
-        assert (n, pool, context_id, logged_id) == (1, {"size": 3}, job, job)
-        assert thread is not threading.main_thread()
-
-
-async def test_a_task_that_a_handler_leaves_behind_and_that_fails_hurts_nobody():
-    rig, kept = Rig(), list[asyncio.Task[None]]()
-
-    async def later() -> None:
-        await asyncio.sleep(0)
-        raise ZeroDivisionError
-
-    async def work() -> None:
-        kept.append(asyncio.create_task(later()))
-
-    rig.handle(work)
-    job = rig.queue.add()
-    async with rig.running():
-        await settled()
-        assert job in rig.queue.completed
-        assert isinstance(kept[0].exception(), ZeroDivisionError)

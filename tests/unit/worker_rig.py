@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from echomq_worker.domain.outcome import Outcome
 from echomq_worker.domain.queue_name import QueueWeight
 from echomq_worker.handlers import (
     HandlerOptions,
@@ -114,3 +115,10 @@ class Rig:
 def _weighed(name: str) -> tuple[str, int]:
     bare, _, weight = name.partition(":")
     return bare, int(weight or 1)
+
+
+async def outcome_in(rig: Rig, **fields: Any) -> Outcome | None:
+    """Run one job, and return what became of it."""
+    job = rig.queue.add(**fields)
+    async with rig.running():
+        return rig.queue.outcome_of(job)
