@@ -49,8 +49,8 @@ class Slots:
         return queue in self._hungry
 
     def dealt(self, queue: str) -> int:
-        """Return how many slots `queue` has been dealt and not claimed for."""
-        return self._dealt[queue]
+        """Return how many slots `queue` may claim for now, as far as they are dealt."""
+        return 0 if self._closed else self._dealt[queue]
 
     def want(self, queue: str) -> None:
         """Believe that `queue` has work, and deal it slots as its turn comes."""

@@ -106,6 +106,7 @@ def test_after_the_close_nothing_may_be_claimed():
     deal.slots.want("a")
     deal.slots.close()
     assert deal.slots.take("a", ask_anyway=True) == 0
+    assert deal.slots.dealt("a") == 0, "its desk would go on for ever, without a pause"
 
 
 def test_no_slot_is_ever_lost_or_made():
