@@ -127,7 +127,7 @@ async def test_a_handler_may_ask_to_run_later_without_using_up_an_attempt(
 async def test_some_errors_bury_a_job_at_once(
     app: EchoMQ, work: Work, error: type[Exception], outcome: str
 ):
-    @app.job("order.ship", bury_on=[KeyError, TypeError])
+    @app.job("order.ship", bury_on=[KeyError, TypeError], backoff="1h")
     async def ship() -> None:
         raise error
 
@@ -137,7 +137,7 @@ async def test_some_errors_bury_a_job_at_once(
 
 
 async def test_a_job_that_takes_too_long_is_cancelled_and_tried_again(app: EchoMQ, work: Work):
-    @app.job("page.fetch", timeout="50ms")
+    @app.job("page.fetch", timeout="50ms", backoff="1h")
     async def fetch() -> None:
         await asyncio.sleep(60)
 
