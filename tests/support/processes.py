@@ -14,6 +14,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ROOT / "tests" / "e2e" / "apps"
 PATIENCE_S = 15.0
+_NOT_FOR_CHILDREN = frozenset({"REDIS_URL", "PYTHONDONTWRITEBYTECODE"})
+"""Another server is not wanted; and each of many short processes would compile everything again."""
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -21,7 +23,7 @@ def environment(**settings: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("ECHOMQ_") and name != "REDIS_URL"
+        if not name.startswith("ECHOMQ_") and name not in _NOT_FOR_CHILDREN
     }
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     return kept | {"PYTHONPATH": path, "ECHOMQ_APP_DIR": str(APPS)} | settings
