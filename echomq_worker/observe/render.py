@@ -10,6 +10,7 @@ from echomq_worker.observe.arrange import Line
 
 _encoder = msgspec.json.Encoder()
 _PLAIN_VALUE = re.compile(r"[^\s\"=\\\x00-\x20\x7f-\x9f]+")
+_LINE_ENDS = re.compile(r"[\x7f-\x9f\u2028\u2029]")  # those that JSON leaves as they are
 _PLAIN_KEY = re.compile(r"[^\s\"=\x00-\x20\x7f-\x9f]+")
 
 
@@ -49,4 +50,9 @@ def _value(value: object) -> str:
             return _value(json.dumps(value, separators=(",", ":"), default=str))
         case _:
             text = str(value)
-            return text if _PLAIN_VALUE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+            return text if _PLAIN_VALUE.fullmatch(text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _LINE_ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)

@@ -188,6 +188,7 @@ def test_help_loads_no_command_and_a_probe_not_even_click():
         "echomq_worker.cli.group",
         "echomq_worker.cli.main",
         "echomq_worker.cli.words",
+        "echomq_worker.errors",
     }
     probe = loaded_by("health")
     assert "echomq_worker.health" in probe

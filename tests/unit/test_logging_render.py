@@ -30,3 +30,7 @@ def test_logfmt_quotes_what_would_not_be_one_word():
     assert render_logfmt(None, "info", line).decode() == (
         'event="a b" n=1 ok=true none= q="x\\"y" l="[1,\\"z\\"]" a_b=0'
     )
+
+
+def test_logfmt_escapes_line_ends_that_only_unicode_knows():
+    assert render_logfmt(None, "info", {"said": "a\x85b\u2028c"}) == rb'said="a\u0085b\u2028c"'
