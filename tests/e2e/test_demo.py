@@ -73,7 +73,7 @@ def test_on_a_server_that_is_given_it_leaves_nothing_but_what_expires(
         client.config_set("requirepass", password)
         client.execute_command("AUTH", password)
         settings = {"ECHOMQ_REDIS_URL": embedded.url, "ECHOMQ_REDIS_PASSWORD": password}
-        answer = echomq("demo", str(folder), cwd=tmp_path, **settings)
+        answer = echomq("demo", str(folder), "--longest-delay", "50ms", cwd=tmp_path, **settings)
         keys = cast("Iterator[bytes]", client.scan_iter())
         left = {key: client.ttl(key) for key in keys}
         client.config_set("requirepass", "")
