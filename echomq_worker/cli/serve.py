@@ -1,6 +1,7 @@
 """What `run` and `dev` have in common: from the settings to the exit code of a worker."""
 
 import asyncio
+import gc
 import os
 import sys
 import time
@@ -82,6 +83,8 @@ def serve(
         CommandError: if the server is not there.
         ServerError: if it refuses us.
     """
+    # What was imported stays: the collector need not go through it again while jobs run.
+    gc.freeze()
     shift = _Shift(settings, app, signals, burst, has_url)
     with asyncio.Runner(loop_factory=_loop_factory(settings)) as runner:
         return runner.run(shift.work())
