@@ -1,16 +1,20 @@
 -- How many jobs are where. Reads only.
 --
---! keys pending active schedule dead completed_count failed_count meta workers
+--! keys root pending active schedule dead completed_count failed_count meta workers
 --! args
 --! include check
 --
--- Replies { pending, active, scheduled, dead, completed, failed, paused, workers }.
+-- Replies { pending, active, scheduled, dead, completed, failed, paused, living workers }.
 
 local wrong = wrong_type({
   pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', completed_count, 'hash', failed_count, 'hash',
   meta, 'hash', workers, 'zset',
 })
 if wrong then return wrong end
+
+-- A worker that was killed stays in the list for a while, but what it said about itself expires.
+local living = {}
+for i, id in ipairs(redis.call('ZRANGE', workers, 0, 999)) do living[i] = root .. 'worker:' .. id end
 
 return {
   redis.call('ZCARD', pending),
@@ -20,5 +24,5 @@ return {
   tonumber(redis.call('HGET', completed_count, 'count')) or 0,
   tonumber(redis.call('HGET', failed_count, 'count')) or 0,
   redis.call('HEXISTS', meta, 'paused'),
-  redis.call('ZCARD', workers),
+  #living > 0 and redis.call('EXISTS', unpack(living)) or 0,
 }

@@ -107,6 +107,16 @@ async def test_workers_are_counted(queue: QueueStore, workers: list[Line]):
     assert (await queue.counts()).workers == 2
 
 
+async def test_a_worker_whose_word_has_expired_is_not_counted(
+    queue: QueueStore, workers: list[Line], look: Look
+):
+    for line in workers:
+        await beat(line)
+    await look.do("DEL", look.keys.worker("w1"))
+
+    assert (await queue.counts()).workers == 1
+
+
 async def test_a_worker_that_was_silent_for_long_is_forgotten(workers: list[Line], look: Look):
     await look.do("ZADD", look.keys.workers, await look.now_us() // 1000 - 50_001, "w9")
     await look.do("ZADD", look.keys.workers, await look.now_us() // 1000 - 40_000, "w8")

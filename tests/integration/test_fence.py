@@ -64,7 +64,8 @@ async def test_the_first_to_connect_claims_the_wire_for_all(
 
 async def test_making_a_server_connects_nowhere():
     server = Server(ServerOptions(url="unix:///nowhere"))
-    server.queue("mail")
+
+    assert server.queue("mail").name == "mail"
     await server.aclose()
 
 
@@ -131,7 +132,7 @@ async def test_a_connection_that_holds_is_not_asked_again(
     await claim_one(own_line)
     admin.set(VERSION_KEY, FOREIGN)
 
-    await own_line.claim(limit=1, lease_ms=LEASE_MS, promote=0)
+    assert (await own_line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs == []
 
 
 async def test_whoever_extends_leases_passes_the_fence_as_well(

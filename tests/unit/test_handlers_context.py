@@ -73,12 +73,14 @@ async def test_whoever_waits_for_the_cancel_hears_it_from_another_thread() -> No
     thread.start()
     await asyncio.wait_for(asyncio.gather(*waiting), 5)
     thread.join()
+    assert context.cancel_reason == "timeout"
 
 
 async def test_waiting_for_a_cancel_that_has_come_returns_at_once() -> None:
     context = made()
     context.cancel("timeout")
     await asyncio.wait_for(context.wait_cancelled(), 5)
+    assert context.cancelled
 
 
 def test_a_cancel_outlives_the_loop_of_a_waiter() -> None:

@@ -167,6 +167,8 @@ def test_a_stream_that_has_gone_away_loses_lines_and_nothing_else():
     log.info("into the void")
     logging.getLogger("lib").warning("too")
 
+    assert stream.closed
+
 
 def test_lines_of_many_threads_do_not_mix():
     class Slow(Stream):

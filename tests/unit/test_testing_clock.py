@@ -81,7 +81,12 @@ async def test_a_thread_may_move_it():
     await asyncio.to_thread(clock.advance, "1s")
 
     await asyncio.wait_for(sleeper, 5)
+    assert clock.monotonic_ms() == 1_000
 
 
 async def test_to_sleep_for_no_time_is_to_give_way_to_others():
-    await asyncio.wait_for(ManualClock(0).sleep_ms(0), 5)
+    clock = ManualClock(0)
+
+    await asyncio.wait_for(clock.sleep_ms(0), 5)
+
+    assert clock.monotonic_ms() == 0
