@@ -139,7 +139,8 @@ class ServerDriver:
         return self.server.queue(self.name)
 
     def line(self) -> LinePort:
-        self.lines.append(self.server.queue(self.name).line(trouble=no_trouble))
+        queue = self.server.queue(self.name)
+        self.lines.append(queue.line(trouble=no_trouble, worker_id="w1"))
         return self.lines[-1]
 
     async def now_ms(self) -> int:
