@@ -20,12 +20,10 @@ if bad then return bad end
 
 local earlier = earlier_answer()
 if earlier == false then return redis.error_reply(refusal) end
-local due, expired, wrong
+local due, expired
 if not earlier then
-  due, wrong = read_due(tonumber(promote_limit))
-  if wrong then return wrong end
-  expired, wrong = read_expired(tonumber(reap_limit), 'crashes')
-  if wrong then return wrong end
+  due = read_due(tonumber(promote_limit))
+  expired = read_expired(tonumber(reap_limit), 'crashes')
 end
 
 -- The first write frees memory, so that a full server does not stop the reaping.

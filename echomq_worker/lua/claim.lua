@@ -16,9 +16,7 @@ if earlier == false then return redis.error_reply(refusal) end
 if earlier then
   handout = same_handout(earlier)
 else
-  local due, wrong = read_due(tonumber(promote_limit))
-  if wrong then return wrong end
-  handout = new_handout(due)
+  handout = new_handout(read_due(tonumber(promote_limit)))
   keep_answer(handed_out_ids(handout), #handout[6] > 0)
 end
 handout[7] = watching()

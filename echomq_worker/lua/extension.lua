@@ -1,7 +1,8 @@
--- Claim the version of our extension layout for this queue, or say which one it has. Safe to repeat.
+-- Claim the version of our extension layout for this queue (if `claim` is 1), or say which one it has.
+-- Safe to repeat.
 --
 --! keys meta
---! args version
+--! args version claim
 --! include check
 --
 -- Replies the version found.
@@ -11,5 +12,5 @@ if wrong then return wrong end
 
 local found = redis.call('HGET', meta, 'ext')
 if found then return found end
-redis.call('HSET', meta, 'ext', version)
+if claim == '1' then redis.call('HSET', meta, 'ext', version) end
 return version

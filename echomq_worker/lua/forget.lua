@@ -1,12 +1,13 @@
 -- Forget a queue that has no jobs: its counters, its log, the list of its results, its marks. A queue
 -- that has jobs is left alone. What expires by itself (kept results, receipts) is left to do so.
 --
---! keys pending active schedule dead meta completed completed_count failed_count dead_at log quarantine bell clock pump workers
+--! keys root pending active schedule dead meta completed completed_count failed_count dead_at log quarantine bell clock pump workers
 --! args
 --
 -- Replies 1, or 0 if there are jobs.
 
-if redis.call('EXISTS', pending, active, schedule, dead) > 0 then return 0 end
+local lanes = { root .. 'ring', root .. 'paused', root .. 'gactive', root .. 'flow:outbox' }
+if redis.call('EXISTS', pending, active, schedule, dead, unpack(lanes)) > 0 then return 0 end
 redis.call('UNLINK', meta, completed, completed_count, failed_count, dead_at, log, quarantine, bell, clock,
   pump, workers)
 return 1

@@ -10,8 +10,6 @@ if not whole(limit, 1) then return bad_argument('limit') end
 local bad = bad_watch() or wrong_type({ pending, 'zset', schedule, 'zset', bell, 'list' })
   or wrong_side_key() or wrong_log()
 if bad then return bad end
-local due, wrong = read_due(tonumber(limit))
-if wrong then return wrong end
 
-local moved = promote(due)
+local moved = promote(read_due(tonumber(limit)))
 return { moved, next_due(), now, watching() }

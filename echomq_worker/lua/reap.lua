@@ -15,10 +15,9 @@ local wrong = wrong_type({
   pending, 'zset', active, 'zset', dead, 'zset', dead_at, 'zset', failed_count, 'hash', bell, 'list',
 }) or wrong_side_key() or wrong_log()
 if wrong then return wrong end
-local expired, wrong_row = read_expired(tonumber(limit), counter)
-if wrong_row then return wrong_row end
 
 local recovered, buried = reap(
-  expired, counter, tonumber(bury_at), tonumber(max_attempts), reason ~= '' and reason or nil
+  read_expired(tonumber(limit), counter),
+  counter, tonumber(bury_at), tonumber(max_attempts), reason ~= '' and reason or nil
 )
 return { recovered, buried }

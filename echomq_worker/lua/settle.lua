@@ -22,10 +22,9 @@ if earlier then
   local verdicts, ids = string.match(earlier, '^(%d*);(.*)$')
   return { verdicts, same_handout(ids) }
 end
-local due, wrong = read_due(tonumber(promote_limit))
+local due = read_due(tonumber(promote_limit))
+local plan, wrong = read_outcomes()
 if wrong then return wrong end
-local plan, wrong_place_of_row = read_outcomes()
-if wrong_place_of_row then return wrong_place_of_row end
 
 local verdicts, changed = settle_all(plan)
 local handout = new_handout(due)

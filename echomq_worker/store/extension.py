@@ -21,15 +21,21 @@ class ExtensionCheck:
         self._epoch = epoch
         self._verified = -1
 
-    async def verify(self) -> None:
+    async def verify(self, *, claim: bool = True) -> None:
         """Claim or verify the version; free while the connections are those of the last time.
+
+        Args:
+            claim: write it if the queue has none. An operator's call only looks, since the queue
+                that it names may not exist.
 
         Raises:
             WireVersionError: if the queue has another one. It is left alone.
         """
         if self._own is None or self._verified == self._epoch():
             return
-        reply = await run_script(self._wire, self._script, {"version": self._own})
+        epoch = self._epoch()
+        args = {"version": self._own, "claim": int(claim)}
+        reply = await run_script(self._wire, self._script, args)
         found = reply.decode("utf-8", "replace")
         if found != self._own:
             msg = (
@@ -37,4 +43,5 @@ class ExtensionCheck:
                 f"{self._own!r}. Nothing was written. Use a version of echomq-worker that knows it"
             )
             raise WireVersionError(msg, found=found, own=self._own)
-        self._verified = self._epoch()
+        if claim:
+            self._verified = epoch

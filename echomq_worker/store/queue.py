@@ -194,8 +194,7 @@ class QueueStore:
 
     async def forget(self) -> bool:
         """Forget a queue that has no jobs: counters, log, marks. False if it has jobs."""
-        bound = self._bind("forget")
-        return await ask_again(lambda: run_script(self._wire, bound, {})) == 1
+        return await self._change("forget", {}) == 1
 
     async def wait_hint(self, *, bell: bool, clock: bool, timeout_ms: int) -> bool:
         """Sleep on the server until told of work (`bell`) or of a nearer due time (`clock`).
@@ -274,7 +273,12 @@ class QueueStore:
         self, name: str, args: Mapping[str, Operand], rest: Sequence[Operand] = ()
     ) -> Reply:
         bound = self._bind(name)
-        return await ask_again(lambda: run_script(self._wire, bound, args, rest))
+
+        async def once() -> Reply:
+            await self._extension.verify(claim=False)
+            return await run_script(self._wire, bound, args, rest)
+
+        return await ask_again(once)
 
     def _logged(self, args: Mapping[str, Operand]) -> dict[str, Operand]:
         return {**args, "log_size": self._options.log_size}

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from redis.asyncio.connection import AbstractConnection
 
 from echomq_worker.domain.views import ServerInfo
-from echomq_worker.errors import ServerError
+from echomq_worker.errors import ServerError, UnavailableError
 from echomq_worker.store.connect import command_client, pass_the_fence
 from echomq_worker.store.nodes import NodeLease
 from echomq_worker.store.options import ServerOptions
@@ -97,6 +97,8 @@ class Server:
     async def _memory_policy(self) -> str | None:
         try:
             reply = await self._command("CONFIG", "GET", "maxmemory-policy")
+        except UnavailableError:
+            raise
         except ServerError:
             return None
         values: list[Reply] = list(reply.values()) if hasattr(reply, "values") else reply[1:]

@@ -189,3 +189,17 @@ async def test_numbers_out_of_range_are_refused_before_anything_is_written(
         await beat(line, **wrong)
 
     assert await look.dumps() == before
+
+
+async def test_a_watcher_that_asks_for_no_time_gives_the_watch_up_and_wakes_another(
+    workers: list[Line], look: Look
+):
+    await beat(workers[0])
+    assert await look.do("GET", look.keys.pump) == b"w1"
+    workers[0].watch_ms = 0
+
+    assert not (await beat(workers[0])).watching
+
+    assert await look.do("EXISTS", look.keys.pump) == 0
+    assert await look.bells() == 1
+    assert (await workers[1].claim(limit=1, lease_ms=LEASE_MS, promote=1)).watching

@@ -206,3 +206,28 @@ async def test_a_bell_of_another_type_is_refused(queue: QueueStore, look: Look):
 
     with pytest.raises(WrongTypeError):
         await queue.wait_hint(bell=True, clock=True, timeout_ms=20)
+
+
+async def test_a_call_without_room_sees_to_it_that_somebody_is_told(
+    queue: QueueStore, line: Line, look: Look
+):
+    await enqueue(queue, A, B)
+    await silence(look)
+
+    await line.claim(limit=0, lease_ms=1_000, promote=0)
+    await line.claim(limit=0, lease_ms=1_000, promote=0)
+
+    assert await look.bells() == 1
+
+
+async def test_a_claim_of_a_paused_queue_silences_the_bell(
+    queue: QueueStore, line: Line, look: Look
+):
+    await enqueue(queue, A)
+    await queue.pause()
+
+    assert await claim(line) == []
+    assert await look.bells() == 0
+
+    await queue.resume()
+    assert await look.bells() == 1

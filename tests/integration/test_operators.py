@@ -4,7 +4,7 @@ import pytest
 
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.outcome import Buried
-from echomq_worker.errors import InvalidIdError
+from echomq_worker.errors import InvalidIdError, WireVersionError
 from echomq_worker.store import Places, QueueStore, Removed, Requeued
 from echomq_worker.store.line import Line
 from tests.support.jobs import (
@@ -222,3 +222,29 @@ async def test_a_resumed_queue_is_handed_out_again(queue: QueueStore, line: Line
     assert (await handout(line)).paused
     await queue.resume()
     assert not (await handout(line)).paused
+
+
+async def test_a_queue_with_jobs_in_lanes_is_not_forgotten(queue: QueueStore, look: Look):
+    await look.do("RPUSH", look.keys.ring, "LAN00000000001")
+    await look.do("HSET", look.keys.meta, "ext", "1")
+
+    assert not await queue.forget()
+    assert await look.do("EXISTS", look.keys.meta) == 1
+
+
+async def test_an_operator_leaves_a_queue_of_another_layout_alone(queue: QueueStore, look: Look):
+    await look.do("HSET", look.keys.meta, "ext", "99")
+    before = await look.dumps()
+
+    for call in (queue.pause(), queue.resume(), queue.requeue([A]), queue.forget(), queue.reap(1)):
+        with pytest.raises(WireVersionError, match="layout '99'"):
+            await call
+
+    assert await look.dumps() == before
+
+
+async def test_an_operator_claims_no_layout_for_a_queue_that_is_not_there(
+    queue: QueueStore, look: Look
+):
+    assert await queue.requeue([A]) == [Requeued.GONE]
+    assert await look.key_names() == []

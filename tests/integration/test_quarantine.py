@@ -2,6 +2,7 @@
 
 import pytest
 
+from echomq_worker.domain.job import JobId
 from echomq_worker.domain.outcome import Buried, Completed, HandedBack, Outcome, Retried, Verdict
 from echomq_worker.store import Places, QueueStore, Removed, Requeued
 from echomq_worker.store.line import Line
@@ -227,3 +228,21 @@ async def test_nonsense_in_the_counters_stops_nothing(queue: QueueStore, line: L
     assert await look.places() == {"dead": [B, C]}
     counts = await queue.counts()
     assert (counts.completed, counts.failed) == (1, 2)
+
+
+@pytest.mark.parametrize("text", ["JOBzzzzzzzzzzz", "JOBAzL8n0Y58m8", "JOBB0000000000"])
+async def test_an_id_above_the_highest_is_set_aside(line: Line, look: Look, text: str):
+    row = f"{look.keys.root}job:{text}"
+    await look.do("HSET", row, "state", "pending", "attempts", 0, "payload", "x")
+    await look.do("ZADD", look.keys.pending, 0, text)
+
+    assert await claim(line) == []
+    assert await set_aside(look) == [(text, "the id is not a branded job id")]
+    await look.do("DEL", row)
+
+
+async def test_the_highest_id_of_all_is_a_job(queue: QueueStore, line: Line):
+    highest = JobId("JOBAzL8n0Y58m7")
+    await enqueue(queue, highest)
+
+    assert [job.id for job in await claim(line)] == [highest]

@@ -25,7 +25,7 @@ LANE = "LAN00000000001"
 WATCH_MS = 60_000
 SIDE = {"ring", "wake", "gactive", "glimit", "paused", "flow:outbox", "quarantine"}
 IN_LANE = f"g:{LANE}:pending"
-WAITING = {"pending", "bell", "log", IN_LANE} | SIDE
+WAITING = {"pending", "bell", "log"} | SIDE
 HANDOUT = {"active", "schedule", "meta", "clock", "call:me"} | WAITING
 DEATH = {"dead", "dead:at", "metrics:failed"}
 ALL_SETS = {"pending", "active", "schedule", "dead"}
@@ -149,10 +149,10 @@ OPERATIONS: dict[str, tuple[Operation, set[str]]] = {
     ),
     "reap": (lambda full: full.queue.reap(9), WAITING | DEATH | {"active"}),
     "extend": (lambda full: full.queue.extend([full.held], LEASE_MS), {"active"}),
-    "requeue": (lambda full: full.queue.requeue([E]), WAITING | {"dead", "dead:at"}),
+    "requeue": (lambda full: full.queue.requeue([E]), WAITING | {IN_LANE, "dead", "dead:at"}),
     "remove": (
         lambda full: full.queue.remove(C, Places.ANY, dedup_id="mine"),
-        WAITING | ALL_SETS | {"dead:at", "de:mine"},
+        WAITING | ALL_SETS | {IN_LANE, "dead:at", "de:mine"},
     ),
     "pause": (lambda full: full.queue.pause(reason="x", by="y"), {"meta"}),
     "resume": (lambda full: full.queue.resume(), {"meta", "pending", "bell"}),
@@ -244,3 +244,20 @@ async def test_listening_to_a_key_of_another_type_is_refused(
 
     with pytest.raises(WrongTypeError, match=listen):
         await queue.wait_hint(bell=True, clock=True, timeout_ms=20)
+
+
+@pytest.mark.parametrize("name", ["claim", "settle", "beat", "promote", "reap"])
+async def test_a_lane_of_another_type_stops_no_worker(full: Full, name: str):
+    operation, _ = OPERATIONS[name]
+    await full.replace(full.look.keys.lane(LANE))
+
+    assert await outcome_of(full, operation) is None
+
+
+async def test_jobs_of_a_lane_of_another_type_wait_in_pending(full: Full):
+    await full.replace(full.look.keys.lane(LANE))
+
+    await full.queue.promote(9)
+    await full.queue.reap(9)
+
+    assert {D, B} <= set(await full.queue.pending_ids(9))

@@ -188,8 +188,14 @@ class QueueModel(QueueState):
                 row.state, row.claim, row.attempts = "active", call.claim_id, row.attempts + 1
                 self.pending.remove(id_)
                 self.active[id_] = TO_COME
-            self.bell = min(BELL_CAP, self.bell + 1) if self.pending else 0
+        self._pass_on(limit)
         return self._handout(ids)
+
+    def _pass_on(self, limit: int) -> None:
+        if self.paused or not self.pending:
+            self.bell = 0 if limit else self.bell
+        elif limit or self.bell == 0:
+            self.bell = min(BELL_CAP, self.bell + 1)
 
     def _same_handout(self, call: Call, ids: str) -> Handout:
         asked = [JobId(id_) for id_ in ids.split()]

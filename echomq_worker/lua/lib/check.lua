@@ -23,8 +23,15 @@ local function wrong_type(wanted)
   return nil
 end
 
+-- Compared byte by byte: how Lua orders texts depends on the server's locale.
+local HIGHEST_ID = 'JOBAzL8n0Y58m7'
 local function job_id(text)
-  return #text == 14 and string.find(text, '^JOB%w+$') ~= nil
+  if #text ~= 14 or not string.find(text, '^JOB[0-9A-Za-z]+$') then return false end
+  for i = 4, 14 do
+    local digit, highest = string.byte(text, i), string.byte(HIGHEST_ID, i)
+    if digit ~= highest then return digit < highest end
+  end
+  return true
 end
 
 -- For keys that are seldom there: one EXISTS stands for all of them.

@@ -44,11 +44,12 @@ local function claim_pending(limit, lease_ms, claim)
   return jobs
 end
 
--- A claim that leaves work behind rings once more (a chain); one that finds nothing silences the bell.
-local function pass_on(left)
-  if left > 0 then
+-- A claim that leaves work behind rings once more (a chain); one that finds nothing, or a paused queue,
+-- silences the bell. A call that had no room to claim sees to it that somebody is told.
+local function pass_on(wanted, left, paused)
+  if left == 0 or paused then
+    if wanted > 0 then redis.call('DEL', bell) end
+  elseif wanted > 0 or redis.call('LLEN', bell) == 0 then
     ring_bell(1)
-  else
-    redis.call('DEL', bell)
   end
 end

@@ -8,7 +8,7 @@ local function new_handout(due)
   local jobs = {}
   if wanted > 0 and paused == 0 then jobs = claim_pending(wanted, tonumber(lease_ms), call_id) end
   local left = redis.call('ZCARD', pending)
-  if wanted > 0 and paused == 0 then pass_on(left) end
+  pass_on(wanted, left, paused == 1)
   return { now, next_due(), left, paused, set_aside_count, jobs }
 end
 

@@ -9,7 +9,8 @@ local function lane_key(group)
   return root .. 'g:' .. group .. ':pending'
 end
 
--- The lanes of rows are looked at before a script writes anything.
+-- For an operator's calls: those of workers go on without a lane that holds something else, since one
+-- such key must not stop a queue (`put_waiting` lets its jobs wait in `pending`).
 local checked_lanes = {}
 local function wrong_lane(group)
   if not group or checked_lanes[group] then return nil end
@@ -39,5 +40,6 @@ local function take_lane_slot(group)
 end
 
 local function ring_backlog(group)
-  if redis.call('ZCARD', lane_key(group)) > 0 then ring_lane(group) end
+  local backlog = redis.pcall('ZCARD', lane_key(group))
+  if type(backlog) == 'number' and backlog > 0 then ring_lane(group) end
 end

@@ -1,5 +1,5 @@
 -- Move what is due from `schedule` to where it may be claimed: at most `limit`, the earliest first.
--- What is due is read, and its lanes are looked at, before a script writes anything.
+-- What is due is read before a script writes anything.
 --! needs root schedule
 --! include time waiting quarantine log
 local function read_due(limit)
@@ -7,8 +7,6 @@ local function read_due(limit)
   if limit > 0 then due.ids = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, limit) end
   for i, id in ipairs(due.ids) do
     due.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group')
-    local wrong = wrong_lane(due.rows[i][3])
-    if wrong then return nil, wrong end
   end
   return due
 end

@@ -6,11 +6,8 @@ local function read_expired(limit, counter)
   local expired = { ids = {}, rows = {} }
   if limit > 0 then expired.ids = redis.call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, limit) end
   for i, id in ipairs(expired.ids) do
-    local row = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group', 'parent',
+    expired.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group', 'parent',
       'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter)
-    local wrong = wrong_lane(row[3])
-    if wrong then return nil, wrong end
-    expired.rows[i] = row
   end
   return expired
 end

@@ -30,11 +30,10 @@ local function hold(row, lease, token, claim)
   return row[3] == 'pending' and token ~= '0' and '1' or '3'
 end
 
--- A lane, or the place of a result to keep, that holds something else.
-local function wrong_place(at, row)
-  return wrong_lane(row[4])
-    or (ARGV[at] == 'C' and ARGV[at + 4] ~= '0' and wrong_type({ root .. 'done:' .. ARGV[at + 1], 'hash' }))
-    or nil
+-- The place of a result to keep that holds something else.
+local function wrong_place(at)
+  if ARGV[at] ~= 'C' or ARGV[at + 4] == '0' then return nil end
+  return wrong_type({ root .. 'done:' .. ARGV[at + 1], 'hash' })
 end
 
 local function read_outcomes()
@@ -49,7 +48,7 @@ local function read_outcomes()
     local verdict = seen[id] and '2' or hold(row, leases[i], ARGV[at + 2], ARGV[at + 3])
     verdicts[i] = verdict
     if verdict == '1' then
-      local wrong = wrong_place(at, row)
+      local wrong = wrong_place(at)
       if wrong then return nil, wrong end
       seen[id] = true
       taken[#taken + 1] = { at = at, id = id, row = row, active = leases[i], index = i }
