@@ -17,6 +17,7 @@ from echomq_worker.cli.session import Session
 from echomq_worker.cli.words import count_of, moment, rfc3339
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
+from echomq_worker.domain.redaction import Redactor
 from echomq_worker.domain.views import JobView
 from echomq_worker.store import Server
 
@@ -66,8 +67,12 @@ def list_(
         click.echo("".join(f"{view.id}\n" for view in views), nl=False)
         return
     now_ms = time.time_ns() // 1_000_000
+    redactor = session.redactor
     write_rows(
-        [_row(view, now_ms) for view in views], COLUMNS, as_json=as_json, empty="no dead jobs"
+        [_row(view, now_ms, redactor) for view in views],
+        COLUMNS,
+        as_json=as_json,
+        empty="no dead jobs",
     )
     if total > len(views) and not as_json:
         say(f"... {total - len(views)} more (--limit)")
@@ -139,7 +144,7 @@ def remove(  # noqa: PLR0913 - an option each
     return _report("removed", ask(session, take_away), as_json=as_json)
 
 
-def _row(view: JobView, now_ms: int) -> dict[str, Any]:
+def _row(view: JobView, now_ms: int, redactor: Redactor) -> dict[str, Any]:
     limit = "" if view.max_attempts is None else f"/{view.max_attempts}"
     return {
         "id": view.id,
@@ -148,7 +153,7 @@ def _row(view: JobView, now_ms: int) -> dict[str, Any]:
         "died": moment(view.died_ms, now_ms),
         "died_at": rfc3339(view.died_ms),
         "attempts": f"{view.attempts}{limit}",
-        "error": view.last_error,
+        "error": None if view.last_error is None else redactor.text(view.last_error),
     }
 
 

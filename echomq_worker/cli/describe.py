@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 from echomq_worker.cli.words import moment, rfc3339
@@ -19,7 +20,7 @@ def job_record(view: JobView, *, redactor: Redactor | None) -> dict[str, Any]:
 
     Args:
         view: the job.
-        redactor: hides secrets in its payload; None shows it as it is.
+        redactor: hides secrets in its payload and errors; None shows them as they are.
     """
     return {
         "id": view.id,
@@ -33,9 +34,9 @@ def job_record(view: JobView, *, redactor: Redactor | None) -> dict[str, Any]:
         "due_at": rfc3339(view.due_ms),
         "lease_ends_at": rfc3339(view.lease_ms),
         "died_at": rfc3339(view.died_ms),
-        "last_error": view.last_error,
+        "last_error": _hidden(view.last_error, redactor),
         "payload": _readable(view.payload, redactor),
-        "failures": [_failure_record(failure) for failure in read_failures(view.failures)],
+        "failures": [_failure_record(failure) for failure in _failures(view, redactor)],
     }
 
 
@@ -53,7 +54,9 @@ def result_record(
     }
 
 
-def job_lines(view: JobView, record: dict[str, Any], now_ms: int) -> dict[str, object]:
+def job_lines(
+    view: JobView, record: dict[str, Any], now_ms: int, *, redactor: Redactor | None
+) -> dict[str, object]:
     """Return the same for people: only what there is, with times as seen from `now_ms`."""
     attempts = (
         str(view.attempts)
@@ -72,8 +75,8 @@ def job_lines(view: JobView, record: dict[str, Any], now_ms: int) -> dict[str, o
         "lease ends": _moment(view.lease_ms, now_ms),
         "died": _moment(view.died_ms, now_ms),
         "payload": _one_text(record["payload"]),
-        "last error": view.last_error,
-        "failures": _timeline(read_failures(view.failures), now_ms),
+        "last error": record["last_error"],
+        "failures": _timeline(_failures(view, redactor), now_ms),
     }
     return {name: value for name, value in lines.items() if value is not None}
 
@@ -88,6 +91,24 @@ def result_lines(record: dict[str, Any], kept: KeptResult, now_ms: int) -> dict[
         "finished": moment(kept.finished_ms, now_ms),
         "result": "(none)" if not kept.result else _one_text(record["result"]),
     }
+
+
+def _failures(view: JobView, redactor: Redactor | None) -> list[Failure]:
+    failures = read_failures(view.failures)
+    if redactor is None:
+        return failures
+    return [
+        replace(
+            failure,
+            message=redactor.text(failure.message),
+            traceback=redactor.text(failure.traceback),
+        )
+        for failure in failures
+    ]
+
+
+def _hidden(text: str | None, redactor: Redactor | None) -> str | None:
+    return text if text is None or redactor is None else redactor.text(text)
 
 
 def _failure_record(failure: Failure) -> dict[str, Any]:

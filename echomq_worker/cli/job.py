@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 import time
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +23,6 @@ from echomq_worker.client import TimedOptions
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
-from echomq_worker.domain.redaction import Redactor
 from echomq_worker.domain.views import JobView
 from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.store import Server
@@ -72,7 +72,7 @@ def enqueue(  # noqa: PLR0913 - an option each
     timed["at"] = None if instant is None else _instant(instant)
     wait_ms = None if wait is None else parse_duration_ms(wait)
     sent = asyncio.run(send(session.settings, name, arguments, timed, wait_ms))
-    _report(sent, as_json=as_json)
+    _report(replace(sent, error=_hidden(session, sent.error)), as_json=as_json)
     if fail_on_duplicate and not sent.created:
         return ExitCode.REFUSED
     if sent.outcome == UNKNOWN:
@@ -83,21 +83,23 @@ def enqueue(  # noqa: PLR0913 - an option each
 @job.command()
 @click.argument("job_id", metavar="ID")
 @queue_option(default=None, doc="Where it is; else every queue is looked into.")
-@click.option("--raw", is_flag=True, help="Show the payload with whatever secrets are in it.")
+@click.option(
+    "--raw", is_flag=True, help="Show payload and errors with whatever secrets are in them."
+)
 @json_option
 @with_session
 def inspect(session: Session, *, job_id: str, queue: str | None, raw: bool, as_json: bool) -> None:
     """Show all that is known of the job ID."""
     wanted = JobId(parse_id(job_id).text)
     settings = session.settings
-    redactor = None if raw else Redactor(settings.redact_keys)
+    redactor = None if raw else session.redactor
 
     async def look(server: Server) -> dict[str, Any]:
         found = await find_job(server, wanted, queue, settings.queues)
         now_ms = time.time_ns() // 1_000_000
         if isinstance(found, JobView):
             record = job_record(found, redactor=redactor)
-            return record if as_json else job_lines(found, record, now_ms)
+            return record if as_json else job_lines(found, record, now_ms, redactor=redactor)
         where, kept = found
         record = result_record(wanted, where, kept, redactor=redactor)
         return record if as_json else result_lines(record, kept, now_ms)
@@ -114,6 +116,10 @@ def _instant(text: str) -> datetime:
             f"2030-01-31T08:00:00Z"
         )
         raise InvalidArgumentError(msg) from None
+
+
+def _hidden(session: Session, error: str | None) -> str | None:
+    return None if error is None else session.redactor.text(error)
 
 
 def _report(sent: Sent, *, as_json: bool) -> None:

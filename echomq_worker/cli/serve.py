@@ -43,15 +43,17 @@ def prepare(session: Session, signals: Signals) -> EchoMQ:
 
     Raises:
         CommandError: if no application is named, or it cannot be imported.
+        SettingsError: if what it decides in code cannot be used.
     """
     settings = session.settings
     if settings.app is None:
         raise CommandError(NO_APP, ExitCode.CONFIG)
     signals.install()
-    configure_logging(settings)
+    redactor = configure_logging(settings)
     session.share_env_files()
     app = load_app(settings.app, settings.app_dir)
     session.decide_in_code(app.given)
+    redactor.learn(session.settings.secrets)
     return app
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from echomq_worker.cli.output import say
 from echomq_worker.config import Loaded, Settings, load
 from echomq_worker.config.env_file import read_env_file
+from echomq_worker.domain.redaction import Redactor
 from echomq_worker.errors import SettingsError
 
 
@@ -44,6 +45,11 @@ class Session:
     def settings(self) -> Settings:
         """The settings."""
         return self.loaded.settings
+
+    @property
+    def redactor(self) -> Redactor:
+        """Hides what the settings say must not be shown."""
+        return Redactor(self.settings.redact_keys, self.settings.secrets)
 
     def problems(self, *, strict: bool) -> tuple[list[str], list[str]]:
         """Return the errors and warnings that reading the settings brings, and say nothing."""

@@ -31,6 +31,11 @@ class Settings(LogSettings, WorkerSettings, ServerSettings):
         if broken := broken_rules(self):
             raise SettingsError(broken)
 
+    @property
+    def secrets(self) -> list[str]:
+        """The texts that must never be shown."""
+        return [text for text in (self.redis_password, self.redis_url.password) if text]
+
     def _derive(self) -> None:
         connections = max(self.concurrency, 2 * len(self.queues)) + 4
         grace_ms = min(_LONGEST_GRACE_MS, self.shutdown_timeout_ms // _SHARE_OF_CANCEL_GRACE)

@@ -28,20 +28,34 @@ _USER = re.compile(r"[\w.%-]*", re.ASCII)
 _WORDS = (
     r"[\w.-]{0,40}(?:password|passwd|secret|token|api_?key|authorization|signature)[\w.-]{0,40}"
 )
-_IN_QUERY = re.compile(rf"([?&;]{_WORDS}=)[^&;\s\"'#<>]+", re.IGNORECASE)
+_ASSIGNED = re.compile(rf"((?<![\w.-]){_WORDS}=)[^&;\s\"'#<>]*[^&;\s\"'#<>,)\]}}]", re.IGNORECASE)
+# A text in a text has its quotes escaped, and an escaped quote does not end what it stands in.
 _QUOTED = re.compile(
-    rf"((?<![\w.-]){_WORDS}[\"']?\s{{0,4}}[=:]\s{{0,4}}b?([\"']))(?:(?!\2).)*\2", re.IGNORECASE
+    rf"((?<![\w.-]){_WORDS}\\{{0,3}}[\"']?\s{{0,4}}[=:]\s{{0,4}}b?(\\{{0,3}}[\"']))"
+    r"(?:(?!\2)(?:\\.|[^\\\n]))*\\?(?:\2|(?=\n)|\Z)",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(
+    r"(\bauthorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:basic|token|apikey|negotiate)\s{1,4}"
+    r"|\bbearer\s{1,4})[\w.~+/=:-]{6,}",
+    re.IGNORECASE,
 )
 
 
 def redact(text: str) -> str:
-    """Hide the passwords in a text: those of URLs, and quoted values of secret names."""
+    """Hide the passwords in a text.
+
+    Those of URLs, values of secret names (`password=...`, `"token": "..."`), and what an
+    `Authorization` header carries.
+    """
     if "://" in text and "@" in text:
         text = _URL.sub(_without_password, _SERVER_URL.sub(_without_password, text))
     if "=" in text or ":" in text:
-        text = _IN_QUERY.sub(rf"\1{HIDDEN}", text)
         if '"' in text or "'" in text:
             text = _QUOTED.sub(rf"\1{HIDDEN}\2", text)
+        text = _ASSIGNED.sub(rf"\1{HIDDEN}", text)
+    if " " in text:
+        text = _HEADER.sub(rf"\1{HIDDEN}", text)
     return text
 
 
@@ -62,10 +76,15 @@ class Redactor:
 
     def __init__(self, keys: Iterable[str] = SECRET_KEYS, secrets: Iterable[str] = ()) -> None:
         self._keys = tuple(key.lower() for key in keys if key)
-        texts = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
-        forms = texts | {quote(secret, safe="") for secret in texts}
-        self._secrets = tuple(sorted(forms, key=len, reverse=True))
+        self._secrets: tuple[str, ...] = ()
         self._known: dict[str, bool] = {}
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Hide these texts as well from now on, such as a password that code has decided."""
+        texts = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
+        forms = {*self._secrets, *texts, *(quote(secret, safe="") for secret in texts)}
+        self._secrets = tuple(sorted(forms, key=len, reverse=True))
 
     def text(self, text: str) -> str:
         """Return `text` without secrets."""

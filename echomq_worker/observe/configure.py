@@ -32,7 +32,7 @@ def configure_logging(
     *,
     stream: BinaryIO | None = None,
     environ: Mapping[str, str] | None = None,
-) -> None:
+) -> Redactor:
     """Send structlog's and the standard library's logging to one stream, in one format.
 
     Only for programs that run a worker (`run`, `dev`, `demo`): a library leaves logging alone.
@@ -41,12 +41,16 @@ def configure_logging(
         settings: level, levels of single loggers, format, names to hide.
         stream: where to write; standard output if None.
         environ: looked into for `NO_COLOR` and `FORCE_COLOR`; the process environment if None.
+
+    Returns:
+        What hides secrets in every line, to be told of those that are not known yet.
     """
     output = sys.stdout.buffer if stream is None else stream
     sink = Sink(output)
     levels = {name: LEVELS[level] for name, level in settings.log_levels}
     level = LEVELS[settings.log_level]
-    tail = _tail(settings, output, os.environ if environ is None else environ)
+    redactor = Redactor(settings.redact_keys, settings.secrets)
+    tail = _tail(settings, redactor, output, os.environ if environ is None else environ)
     threshold = [Threshold(levels, level)] if levels else []
     structlog.configure(
         processors=[merge_contextvars, *threshold, *tail],
@@ -55,15 +59,12 @@ def configure_logging(
         cache_logger_on_first_use=True,
     )
     _take_over_stdlib(ForeignHandler(_chain([merge_contextvars, *tail]), sink), level, levels)
+    return redactor
 
 
-def secrets_of(settings: Settings) -> list[str]:
-    """Return the texts that must never be shown."""
-    return [text for text in (settings.redis_password, settings.redis_url.password) if text]
-
-
-def _tail(settings: Settings, stream: BinaryIO, environ: Mapping[str, str]) -> list[Processor]:
-    redactor = Redactor(settings.redact_keys, secrets_of(settings))
+def _tail(
+    settings: Settings, redactor: Redactor, stream: BinaryIO, environ: Mapping[str, str]
+) -> list[Processor]:
     fixed = {"worker": settings.worker_name}
     terminal = stream.isatty()
     form = settings.log_format

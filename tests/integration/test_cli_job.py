@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from echomq_worker.domain.failures import Failure, remember
 from echomq_worker.domain.job import JobId, State
 from echomq_worker.domain.outcome import Buried, Completed, Retried
 from echomq_worker.store import QueueStore
@@ -163,6 +164,28 @@ async def test_inspect_shows_secrets_only_when_told_to(ask: Ask, queue: QueueSto
 
     assert "hunter22" not in hidden.out
     assert "hunter22" in shown.out
+
+
+async def test_an_error_is_shown_without_the_secrets_in_it(
+    ask: Ask, queue: QueueStore, new_line: NewLine
+):
+    error = "cannot reach redis://:hunter22@db:6379"
+    failure = Failure(attempt=1, type="OSError", message=error, at_ms=1, traceback=error)
+    made = await ask("job", "enqueue", "x", "-q", queue.name)
+    await settle(new_line(), await claim_one(new_line()), Buried(error, remember(None, failure)))
+    words = ("-q", queue.name)
+    look = ("job", "inspect", made.out.strip(), *words)
+
+    answers = [
+        await ask("dead", "list", *words),
+        await ask("dead", "list", "--json", *words),
+        await ask(*look),
+        await ask(*look, "--json"),
+    ]
+
+    assert all("redis://:***@db" in answer.out for answer in answers)
+    assert not any("hunter22" in answer.out for answer in answers)
+    assert "hunter22" in (await ask(*look, "--raw")).out
 
 
 async def test_inspect_knows_a_kept_result(ask: Ask, queue: QueueStore, new_line: NewLine):

@@ -1,5 +1,6 @@
 """What a worker says at its start, and where its settings may come from."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from echomq_worker import EchoMQ
 from echomq_worker.cli.banner import banner, label, ready, unserved
+from echomq_worker.cli.serve import prepare
 from echomq_worker.cli.session import Session
 from echomq_worker.config import Settings, load
 from echomq_worker.config.export import environment_of
@@ -89,6 +91,33 @@ def test_a_file_that_is_added_is_the_weakest(session: Session, tmp_path: Path):
 
     assert session.settings.redis_url.host == "from-environment"
     assert session.settings.lease_ms == 7_000
+
+
+@pytest.mark.usefixtures("untouched_logging", "no_settings")
+def test_a_password_that_code_decides_is_hidden_in_the_logs_even_by_older_loggers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+):
+    (tmp_path / "decided_app.py").write_text(
+        "import structlog\n"
+        "from echomq_worker import EchoMQ\n"
+        "log = structlog.get_logger()\n"
+        "log.info('imported')\n"
+        "app = EchoMQ(redis_password='pass-of-code')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    session = Session({"app": "decided_app:app", "app_dir": str(tmp_path)})
+
+    prepare(session, NoSignals())  # pyright: ignore[reportArgumentType]
+    sys.modules.pop("decided_app").log.info("WRONGPASS for pass-of-code")
+
+    out = capfdbinary.readouterr().out
+    assert b"WRONGPASS for ***" in out
+    assert b"pass-of-code" not in out
+
+
+class NoSignals:
+    def install(self) -> None:
+        """Leave the test's process alone."""
 
 
 ENVIRON: Mapping[str, str] = {

@@ -39,6 +39,20 @@ from echomq_worker.domain.redaction import HIDDEN, Redactor, redact
         ('{"redis_password": "s3cr3t"}', '{"redis_password": "***"}'),
         ("{'api_key': b's3cr3t'}", "{'api_key': b'***'}"),
         ("GET /hook?access_token=s3cr3t HTTP/1.1", "GET /hook?access_token=*** HTTP/1.1"),
+        ("host=db password=s3cr3t user=app", "host=db password=*** user=app"),
+        ("Pool(user=app, password=s3cr3t, n=2)", "Pool(user=app, password=***, n=2)"),
+        ("(host=db, password=s3cr3t)", "(host=db, password=***)"),
+        (r"password='it\'s s3cr3t' user=a", "password='***' user=a"),
+        (r'{"password": "a\"s3cr3t", "n": 1}', '{"password": "***", "n": 1}'),
+        (
+            r'body "{\"password\": \"s3cr3t\", \"n\": 1}"',
+            r'body "{\"password\": \"***\", \"n\": 1}"',
+        ),
+        ("{'password': 's3cr3t and then it was cut", "{'password': '***'"),
+        ("Authorization: Bearer s3cr3t.abc-def", "Authorization: Bearer ***"),
+        ("authorization: Basic czNjcjN0 (403)", "authorization: Basic *** (403)"),
+        ("curl -H 'Authorization: Token s3cr3t'", "curl -H 'Authorization: Token ***'"),
+        ("401 for bearer s3cr3t.abc", "401 for bearer ***"),
     ],
 )
 def test_a_secret_in_a_text_is_hidden(text: str, shown: str):
@@ -56,6 +70,9 @@ def test_a_secret_in_a_text_is_hidden(text: str, shown: str):
         'missing argument "token"',
         "attempt token = 3",
         "18:00:04 ratio=0.5 limit: 3",
+        "password: none was given",
+        "Basic settings; authorization: refused",
+        "{'token': 3} has no token=",
     ],
 )
 def test_a_text_without_secrets_is_left_as_it_is(text: str):
@@ -75,7 +92,17 @@ def test_whatever_the_password_of_a_server_url_it_does_not_show(scheme: str, pas
 
 
 @pytest.mark.parametrize(
-    "text", ["redis://" * 20_000, "a" * 200_000 + "://", "x://" * 50_000, "token=" * 40_000]
+    "text",
+    [
+        "redis://" * 20_000,
+        "a" * 200_000 + "://",
+        "x://" * 50_000,
+        "token=" * 40_000,
+        "token='\\" * 30_000,
+        "token" * 40_000,
+        "bearer " * 30_000,
+        "authorization: basic " * 10_000,
+    ],
 )
 def test_a_hostile_text_takes_no_longer_than_its_length(text: str):
     started = time.process_time()
@@ -113,6 +140,13 @@ def test_a_known_secret_is_hidden_wherever_it_stands_also_percent_encoded():
     redactor = Redactor(secrets=["pa/ss wörd"])
 
     assert redactor.text("WRONGPASS pa/ss wörd (pa%2Fss%20w%C3%B6rd)") == "WRONGPASS *** (***)"
+
+
+def test_a_secret_that_is_learnt_later_is_hidden_too():
+    redactor = Redactor(secrets=["first-one"])
+    redactor.learn(["second/one"])
+
+    assert redactor.text("first-one second/one second%2Fone") == "*** *** ***"
 
 
 def test_a_short_secret_is_not_searched_for_because_it_hides_in_ordinary_words():
