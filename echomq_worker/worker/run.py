@@ -30,6 +30,7 @@ class Run:
         "held",
         "in_thread",
         "now_ms",
+        "on_loop",
         "outcome",
         "seconds",
         "started",
@@ -48,6 +49,8 @@ class Run:
         self.task: asyncio.Task[None] | None = None
         self.in_thread = False
         """True while the handler runs in a thread, where nothing can interrupt it."""
+        self.on_loop = False
+        """True once an awaitable runs that the handler's call in a thread has returned."""
         self.timeout_ms = 0
         """How long it may run; 0 for ever."""
         self.cancel_reason: str | None = None
@@ -70,7 +73,7 @@ class Run:
         """
         if self.cancel_reason is None:
             return False
-        return self.handler is None or self.handler.is_async or self._told
+        return self.handler is None or self.handler.is_async or self.on_loop or self._told
 
     @property
     def _told(self) -> bool:

@@ -1,7 +1,8 @@
 """Runs handlers: each in a task of its own, within its limits, with its name in every log line."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable, iscoroutine
 from time import perf_counter
 from typing import Any
 
@@ -167,6 +168,17 @@ class Runner:
             return await call()
         run.in_thread = True
         try:
-            return await self._threads.run(call)
+            value = await self._threads.run(call)
         finally:
             run.in_thread = False
+        return await _go_on(run, value) if isawaitable(value) else value
+
+
+async def _go_on(run: Run, rest: Awaitable[object]) -> object:
+    """Do here what a plain wrapper around an async function has only begun in its thread."""
+    run.on_loop = True
+    if run.cancel_reason is None:
+        return await rest
+    if iscoroutine(rest):
+        rest.close()
+    raise asyncio.CancelledError
