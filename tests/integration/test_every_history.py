@@ -79,6 +79,31 @@ class Histories(QueueMachine):
         )
         self.received(claimed, said)
 
+    @rule(who=WORKERS, limit=st.integers(1, 3))
+    def claim_and_lose_all_before_the_answer(self, who: int, limit: int) -> None:
+        async def lose_all() -> None:
+            active = cast("list[bytes]", self.client.zrange(self.keys.active, 0, -1))
+            for number, id_ in enumerate(sorted(active)):
+                self.client.zadd(self.keys.active, {id_: number}, xx=True)
+            await self.queue.reap(2)
+
+        def lose_all_of_the_model() -> None:
+            self.model.active = {
+                id_: number for number, id_ in enumerate(sorted(self.model.active))
+            }
+            self.model.reap(2, 0, 0)
+
+        self.wires[who].meanwhile = lose_all
+        self.break_next(who, Fault.UNANSWERED)
+        claimed = self.do(self.lines[who].claim(limit=limit, lease_ms=HOUR_MS, promote=0))
+        said = self.apply(
+            self.lines[who].caller.name,
+            Fault.UNANSWERED,
+            lambda call: self.model.claim(call, limit, 0),
+            lose_all_of_the_model,
+        )
+        self.received(claimed, said)
+
     @rule(
         who=WORKERS,
         limit=FEW,

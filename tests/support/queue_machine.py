@@ -128,12 +128,20 @@ class QueueMachine(RuleBasedStateMachine):
         if fault is not None:
             self.wires[who].next_calls(fault)
 
-    def apply(self, caller: str, fault: Fault | None, operation: Callable[[Call], T]) -> T:
+    def apply(
+        self,
+        caller: str,
+        fault: Fault | None,
+        operation: Callable[[Call], T],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> T:
         """Let the model do what the server did: an unanswered call came twice."""
         self.numbers[caller] += 1
         number = self.numbers[caller]
         if fault is Fault.UNANSWERED:
             operation(Call(caller, number))
+        if meanwhile is not None:
+            meanwhile()
         return operation(Call(caller, number, again=fault is not None))
 
     def received(self, claimed: Claimed, said: Handout) -> None:
