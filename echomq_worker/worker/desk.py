@@ -1,11 +1,12 @@
 """The calls of one queue: one at a time, each with all that is to be said and asked."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from echomq_worker.domain.job import Claimed, Held
-from echomq_worker.domain.replies import Presence
+from echomq_worker.domain.replies import Presence, Settled
+from echomq_worker.errors import InvalidArgumentError, WrongTypeError
 from echomq_worker.worker.journal import Journal
 from echomq_worker.worker.options import WorkerOptions
 from echomq_worker.worker.ports import Line
@@ -14,6 +15,9 @@ from echomq_worker.worker.runner import Ended
 from echomq_worker.worker.settler import Settler
 from echomq_worker.worker.slots import Slots
 from echomq_worker.worker.stats import Stats
+
+_REFUSED = (WrongTypeError, InvalidArgumentError)
+"""What asking again does not change, and what one outcome of many may cause."""
 
 
 class StartsRuns(Protocol):
@@ -133,6 +137,8 @@ class Desk:
         """Make one call, if there is an occasion; return whether there was one."""
         if self._beat_due:
             call = self._beat
+        elif self._settler.alone:
+            call = self._settle_alone
         elif self._settler:
             call = self._settle
         elif self._look_due or self._slots.dealt(self.queue):
@@ -175,18 +181,42 @@ class Desk:
         batch = self._settler.batch()
         limit = self._slots.take(self.queue, ask_anyway=True)
         try:
-            settled = await self._line.settle(
-                [(run.held, run.outcome) for run in batch if run.outcome is not None],
-                limit=limit,
-                lease_ms=self._options.lease_ms,
-                promote=0 if self._slots.closed else self._options.promote_batch,
-            )
+            promote = 0 if self._slots.closed else self._options.promote_batch
+            settled = await self._write(batch, limit=limit, promote=promote)
+        except _REFUSED:
+            # Nothing of it was written: one may be at fault, and the others must not suffer.
+            self._settler.put_back(batch, alone=True)
+            self._askers = askers + self._askers
+            self._slots.put_back(self.queue, limit, more=False)
+            self.ask_look()
+            return
         except BaseException as error:
             self._settler.put_back(batch)
             self._failed(limit, askers, error)
             raise
         self._received(settled.claimed, limit, askers, watching=None)
         self._settler.written(batch, settled.verdicts)
+
+    async def _settle_alone(self) -> None:
+        run = self._settler.next_alone()
+        try:
+            settled = await self._write([run], limit=0, promote=0)
+        except _REFUSED as error:
+            self._settler.give_up(run, error)
+            return
+        except BaseException:
+            self._settler.put_back([run], alone=True)
+            raise
+        self._received(settled.claimed, 0, [], watching=None)
+        self._settler.written([run], settled.verdicts)
+
+    async def _write(self, batch: Sequence[Run], *, limit: int, promote: int) -> Settled:
+        return await self._line.settle(
+            [(run.held, run.outcome) for run in batch if run.outcome is not None],
+            limit=limit,
+            lease_ms=self._options.lease_ms,
+            promote=promote,
+        )
 
     async def _claim(self) -> None:
         self._look_due = False

@@ -91,6 +91,16 @@ class Journal:
             hint="its lease ran out or it was removed; this outcome was not counted",
         )
 
+    def unwritable(self, run: Run, error: Exception) -> None:
+        """Say that the server refuses an outcome for good."""
+        self._log.error(
+            "job.unwritable",
+            **_ids(run),
+            **_times(run),
+            error_message=message_of(error),
+            hint="its outcome is dropped; it runs again when its lease has run out",
+        )
+
     def lease_lost(self, run: Run, verdict: Verdict) -> None:
         """Say that a running job is no longer ours."""
         self._log.warning(

@@ -27,6 +27,8 @@ class Settler:
         self._stats = stats
         self._journal = journal
         self._waiting: deque[Run] = deque()
+        self.alone = 0
+        """So many of the first are to be written one by one: together they were refused."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -48,9 +50,22 @@ class Settler:
             return taken
         return [self._waiting.popleft() for _ in range(MOST_AT_ONCE)]
 
-    def put_back(self, batch: Sequence[Run]) -> None:
-        """Have a batch written again: nothing is known about it."""
+    def next_alone(self) -> Run:
+        """Take out the first of those that are to be written one by one."""
+        self.alone -= 1
+        return self._waiting.popleft()
+
+    def put_back(self, batch: Sequence[Run], *, alone: bool = False) -> None:
+        """Have a batch written again, one by one if `alone`: nothing is known about it."""
         self._waiting.extendleft(reversed(batch))
+        if alone:
+            self.alone += len(batch)
+
+    def give_up(self, run: Run, error: Exception) -> None:
+        """Let go of a job whose outcome the server refuses even by itself."""
+        self._hands.let_go(run)
+        self._stats.refused += 1
+        self._journal.unwritable(run, error)
 
     def written(self, batch: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
         """Count what the server has accepted, and let go of the jobs."""

@@ -51,6 +51,8 @@ class FakeQueue:
     left: list[str] = field(default_factory=list[str])
     failing: list[Exception] = field(default_factory=list[Exception])
     """Raised by the next calls instead of an answer, one each."""
+    refusing: dict[JobId, Exception] = field(default_factory=dict[JobId, Exception])
+    """Raised by each call that settles one of these jobs; nothing of such a call is done."""
     gate: asyncio.Event | None = None
     """If set, the server does its part, but answers only once this is set."""
     trouble: Callable[[Exception, int], Awaitable[None]] | None = None
@@ -127,6 +129,9 @@ class FakeQueue:
         assert lease_ms > 0
         call = Call("settle", self.clock.ms, limit, promote)
         call.outcomes = [(held.id, outcome) for held, outcome in settlements]
+        for held, _ in settlements:
+            if held.id in self.refusing:
+                raise self.refusing[held.id]
         verdicts: list[Verdict] = []
         claimed = await self._answer(
             call, lambda: verdicts.extend(self._write(*each) for each in settlements)
