@@ -69,8 +69,16 @@ class ServerError(EchoMQError):
 class UnavailableError(ServerError):
     """The server could not be reached or did not answer: the outcome is unknown.
 
-    Every write of this library is safe to ask again with the same id.
+    Every write of this library is safe to ask again with the same id. When jobs were enqueued,
+    `ids` has the id of each, in the order of the calls, also those that the library minted: give
+    them as `job_id=` when you ask again, and no job goes in twice. Otherwise it is empty.
     """
+
+    ids: tuple[str, ...]
+
+    def __init__(self, message: str = "", *, ids: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.ids = tuple(ids)
 
 
 class OutOfMemoryError(ServerError):

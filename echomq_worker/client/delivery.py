@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from echomq_worker.client.ports import Backends
 from echomq_worker.domain.job import Admission, JobId, NewJob
-from echomq_worker.errors import DuplicateJobError
+from echomq_worker.errors import DuplicateJobError, UnavailableError
 from echomq_worker.handlers import Outgoing, Sent
 
 MOST_REMINTS = 8
@@ -36,25 +36,33 @@ class Delivery:
         places: dict[str, list[int]] = {}
         for place, item in enumerate(outgoing):
             places.setdefault(item.queue, []).append(place)
-        for queue, of_queue in places.items():
-            jobs = {place: outgoing[place].job for place in of_queue}
-            sent |= await self._send(queue, jobs)
+        jobs = {place: item.job for place, item in enumerate(outgoing)}
+        try:
+            for queue, of_queue in places.items():
+                sent |= await self._send(queue, jobs, of_queue)
+        except UnavailableError as error:
+            # Of all queues: whoever asks again asks for all.
+            raise UnavailableError(str(error), ids=[job.id for job in jobs.values()]) from error
         return [sent[place] for place in range(len(outgoing))]
 
-    async def _send(self, name: str, jobs: dict[int, NewJob]) -> dict[int, Sent]:
+    async def _send(
+        self, name: str, jobs: dict[int, NewJob], places: Sequence[int]
+    ) -> dict[int, Sent]:
         queue = (await self.backends.backend()).queue(name)
         sent: dict[int, Sent] = {}
         for _ in range(1 + MOST_REMINTS):
-            admissions = await queue.enqueue(list(jobs.values()))
-            for (place, job), admission in zip(jobs.items(), admissions, strict=True):
-                sent[place] = Sent(name, job.id, admission)
-            jobs = {
-                place: replace(job, id=self._mint())
-                for place, job in jobs.items()
-                if sent[place].admission is Admission.DUPLICATE and job.id in self.minted
-            }
-            if not jobs:
+            admissions = await queue.enqueue([jobs[place] for place in places])
+            for place, admission in zip(places, admissions, strict=True):
+                sent[place] = Sent(name, jobs[place].id, admission)
+            places = [
+                place
+                for place in places
+                if sent[place].admission is Admission.DUPLICATE and sent[place].id in self.minted
+            ]
+            if not places:
                 return sent
+            for place in places:
+                jobs[place] = replace(jobs[place], id=self._mint())
         msg = (
             f"queue {name}: {MOST_REMINTS} ids in a row were taken by other jobs, so this one was "
             f"not enqueued. Does another process mint with the same ECHOMQ_NODE_ID?"

@@ -14,6 +14,7 @@ from echomq_worker.domain.outcome import (
     Snoozed,
     Verdict,
 )
+from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.protocol.scripts import Operand
 
 LONGEST_NUMBER = 15
@@ -23,13 +24,17 @@ _VERDICTS = {"0": Verdict.GONE, "1": Verdict.OK, "2": Verdict.ALREADY, "3": Verd
 
 
 def new_job_operands(job: NewJob) -> list[Operand]:
-    """Spell one job for `enqueue.lua`, or for `schedule.lua` if it has a due time."""
-    operands: list[Operand] = [job.id, job.payload]
+    """Spell one job for `enqueue.lua`, or for `schedule.lua` if it has a due time.
+
+    Raises:
+        InvalidArgumentError: if the wire cannot carry a part of it.
+    """
+    operands: list[Operand] = [_text(job, "id", job.id), _bytes(job, job.payload)]
     match job.due:
         case After(delay_ms):
-            operands += ["in", delay_ms]
+            operands += ["in", _number(job, "delay", delay_ms)]
         case At(unix_ms):
-            operands += ["at", unix_ms]
+            operands += ["at", _number(job, "due time", unix_ms)]
         case None:
             pass
     fields = _extra_fields(job)
@@ -111,12 +116,41 @@ def _told(error: str) -> bytes:
 def _extra_fields(job: NewJob) -> list[Operand]:
     fields: list[Operand] = []
     if job.name is not None:
-        fields += ["name", job.name]
+        fields += ["name", _text(job, "name", job.name)]
     if job.max_attempts is not None:
-        fields += ["max", job.max_attempts]
+        fields += ["max", _number(job, "max_attempts", job.max_attempts)]
     if job.keep_result_ms is not None:
-        fields += ["keep", job.keep_result_ms]
+        fields += ["keep", _number(job, "keep_result_ms", job.keep_result_ms)]
     return fields
+
+
+def _text(job: NewJob, what: str, value: object) -> str:
+    try:
+        if isinstance(value, str):
+            value.encode()
+            return value
+    except UnicodeEncodeError:
+        pass
+    raise _unfit(job, what, value, "a text that UTF-8 can carry")
+
+
+def _number(job: NewJob, what: str, value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise _unfit(job, what, value, "a whole number")
+
+
+def _bytes(job: NewJob, value: object) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    msg = f"job {job.id!a}: its payload is a {type(value).__name__}: expected bytes"
+    raise InvalidArgumentError(msg)
+
+
+def _unfit(job: NewJob, what: str, value: object, expected: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"job {job.id!a}: its {what} is {value!a:.80}: expected {expected}. Nothing was sent"
+    )
 
 
 def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
@@ -128,7 +162,7 @@ def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
         token=int(token),
         claim=claim,
         name=read_text(name),
-        max_attempts=read_number(most),
+        max_attempts=read_number(most) or None,  # a limit of 0 is none: the worker's counts
         returned=read_number(returned) or 0,
         crashes=read_number(crashes) or 0,
         failures=failures,

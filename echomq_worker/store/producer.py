@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Admission, NewJob
 from echomq_worker.errors import (
-    EchoMQError,
     InvalidArgumentError,
+    ServerError,
     UnavailableError,
     WireVersionError,
 )
@@ -20,6 +20,8 @@ CHUNK = 1_000
 """The most jobs that one script admits."""
 CHUNK_BYTES = 8 * 1024 * 1024
 """Payload that one script is sent at most, unless a single job has more."""
+_NAMED = 3
+"""How many ids an error names."""
 
 
 @dataclass(slots=True)
@@ -27,6 +29,8 @@ class _Order:
     """What one task wants to enqueue, and what is known of it so far."""
 
     jobs: Sequence[NewJob]
+    operands: Sequence[Sequence[Operand]]
+    """Each job as scripts are given it."""
     answer: asyncio.Future[list[Admission]]
     admissions: dict[int, Admission] = field(default_factory=dict[int, Admission])
 
@@ -40,11 +44,34 @@ class _Order:
             self.answer.set_exception(self._told_how_far(error))
 
     def _told_how_far(self, error: Exception) -> Exception:
-        if not self.admissions or isinstance(error, WireVersionError):
-            return error
-        return type(error)(
-            f"{error}. Of {len(self.jobs)} jobs {len(self.admissions)} had gone in before: "
+        # Only errors whose classes are known to be made of one text are made anew.
+        match error:
+            case WireVersionError():
+                return error
+            case UnavailableError():
+                text = f"{error}. {self._unknown()}{self._far()}"
+                told = UnavailableError(text, ids=[job.id for job in self.jobs])
+                told.__cause__ = error
+                return told
+            case ServerError() | InvalidArgumentError() if self.admissions:
+                return type(error)(f"{error}{self._far()}")
+            case _:
+                return error
+
+    def _far(self) -> str:
+        if not self.admissions:
+            return ""
+        return (
+            f". Of {len(self.jobs)} jobs {len(self.admissions)} had gone in before: "
             "ask again with the same ids, which changes nothing for them"
+        )
+
+    def _unknown(self) -> str:
+        left = [job.id for i, job in enumerate(self.jobs) if i not in self.admissions]
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        return (
+            f"Whether {', '.join(left[:_NAMED])}{more} went in is not known: ask again with the "
+            "same id, which changes nothing if it did"
         )
 
 
@@ -71,11 +98,17 @@ class Producer:
         Raises:
             UnavailableError: the server did not answer in `give_up_ms`: the outcome is unknown, and
                 asking again with the same ids is safe.
+            InvalidArgumentError: a job cannot be sent as it is. If its number or id is what is
+                wrong, jobs of thousands before may have gone in; else nothing was sent.
             ServerError: the server refused.
         """
         if not jobs:
             return []
-        order = _Order(jobs, asyncio.get_running_loop().create_future())
+        order = _Order(
+            jobs,
+            [new_job_operands(job) for job in jobs],
+            asyncio.get_running_loop().create_future(),
+        )
         self._waiting.append(order)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._send_all())
@@ -96,11 +129,11 @@ class Producer:
     async def _send_batch(self, batch: list[_Order]) -> None:
         try:
             await self._send(batch)
-        except InvalidArgumentError as error:
+        except (ValueError, TypeError) as error:
             if len(batch) == 1:
                 batch[0].close(error)
                 return
-            # The refused call wrote nothing. One order's bad job is no reason to refuse the others.
+            # A refused call wrote nothing. One order's bad job is no reason to refuse the others.
             for order in batch:
                 await self._send_batch([order])
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
@@ -116,11 +149,12 @@ class Producer:
             (self.schedule_script, Admission.SCHEDULED),
         ):
             for part in _parts(batch, due=admitted is Admission.SCHEDULED):
-                reply = await self._call(script, [order.jobs[i] for order, i in part])
+                rest = [operand for order, i in part for operand in order.operands[i]]
+                reply = await self._call(script, rest)
                 for (order, i), verdict in zip(part, reply, strict=True):
                     order.admissions[i] = admitted if verdict == ord("1") else Admission.DUPLICATE
 
-    async def _call(self, script: BoundScript, jobs: list[NewJob]) -> bytes:
+    async def _call(self, script: BoundScript, rest: list[Operand]) -> bytes:
         number = self.caller.next_number()
         args: dict[str, Operand] = {
             "caller": self.caller.name,
@@ -128,9 +162,6 @@ class Producer:
             "again": "0",
             "log_size": self.log_size,
         }
-        rest: list[Operand] = []
-        for job in jobs:
-            rest += new_job_operands(job)
         deadline = asyncio.get_running_loop().time() + self.give_up_ms / 1000
         with self.caller.one_call(number):
             wait_s = 0.02
@@ -138,9 +169,9 @@ class Producer:
                 try:
                     await self.prepare()
                     return await run_script(self.wire, script, args, rest)
-                except UnavailableError as error:
+                except UnavailableError:
                     if asyncio.get_running_loop().time() + wait_s > deadline:
-                        raise _unknown(error, jobs) from error
+                        raise
                     args["again"] = "1"
                     await asyncio.sleep(wait_s)
                     wait_s = min(wait_s * 2, 1.0)
@@ -161,12 +192,3 @@ def _parts(batch: list[_Order], *, due: bool) -> Iterator[list[_Item]]:
             size += len(job.payload)
     if part:
         yield part
-
-
-def _unknown(error: EchoMQError, jobs: list[NewJob]) -> UnavailableError:
-    some = ", ".join(job.id for job in jobs[:3])
-    more = f" and {len(jobs) - 3} more" if len(jobs) > 3 else ""  # noqa: PLR2004
-    return UnavailableError(
-        f"{error}. Whether {some}{more} went in is not known: ask again with the same id, which "
-        "changes nothing if it did"
-    )

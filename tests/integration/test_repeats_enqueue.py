@@ -7,11 +7,13 @@ import pytest
 
 from echomq_worker.domain.job import Admission, NewJob
 from echomq_worker.domain.outcome import Completed
-from echomq_worker.errors import UnavailableError
+from echomq_worker.errors import InvalidArgumentError, UnavailableError
+from echomq_worker.protocol.scripts import Operand
 from echomq_worker.store import Places, QueueStore
 from echomq_worker.store.line import Line
+from echomq_worker.store.wire import Reply
 from tests.support.cut_wire import CutWire, Fault
-from tests.support.jobs import A, B, C, D, claim_one, enqueue, new_job, settle
+from tests.support.jobs import A, B, C, D, claim_one, enqueue, job_id, new_job, settle
 from tests.support.look import Look
 
 FAR_MS = 4_000_000_000_000
@@ -165,6 +167,61 @@ async def test_a_call_that_was_given_up_holds_nobody_else_up(
     assert isinstance(answers[0], UnavailableError)
     assert answers[1] == [Admission.ENQUEUED]
     assert await look.places() == {"pending": [B]}
+
+
+async def test_an_enqueue_of_unknown_outcome_says_which_ids_to_ask_again(
+    queue: QueueStore, wire: CutWire
+):
+    queue._producer.give_up_ms = 1
+    wire.next_calls(Fault.UNANSWERED)
+
+    answers = await asyncio.gather(
+        queue.enqueue([new_job(A), new_job(B)]), queue.enqueue([new_job(C)]), return_exceptions=True
+    )
+
+    assert [error.ids for error in answers if isinstance(error, UnavailableError)] == [(A, B), (C,)]
+
+
+async def test_a_job_that_cannot_be_sent_harms_nobody_elses(queue: QueueStore, look: Look):
+    answers = await asyncio.gather(
+        queue.enqueue([new_job(A)]),
+        queue.enqueue([new_job(B), new_job(D, name="half \ud800")]),
+        queue.enqueue([new_job(C)]),
+        return_exceptions=True,
+    )
+
+    assert isinstance(answers[1], InvalidArgumentError)
+    assert [answers[0], answers[2]] == [["enqueued"], ["enqueued"]]
+    assert await look.places() == {"pending": [A, C]}
+
+
+class Fussy(CutWire):
+    """Cannot send one of the payloads, and says so with an error of many arguments."""
+
+    async def command(self, *parts: Operand) -> Reply:
+        """Send one command and return its reply."""
+        if b"unfit" in parts:
+            "\ud800".encode()
+        return await super().command(*parts)
+
+
+@pytest.mark.parametrize("before", [1, 1_000])
+async def test_nobody_waits_for_ever_for_an_error_that_cannot_be_made_anew(
+    queue: QueueStore, before: int
+):
+    queue._producer.wire = Fussy(queue._producer.wire)
+    many = [new_job(job_id(n)) for n in range(10, 10 + before)]
+
+    async with asyncio.timeout(20):
+        answers = await asyncio.gather(
+            queue.enqueue([new_job(A)]),
+            queue.enqueue([*many, new_job(B, payload=b"unfit")]),
+            queue.enqueue([new_job(C)]),
+            return_exceptions=True,
+        )
+
+    assert isinstance(answers[1], UnicodeEncodeError)
+    assert [answers[0], answers[2]] == [["enqueued"], ["enqueued"]]
 
 
 async def test_a_task_that_was_cancelled_leaves_the_answers_of_the_others_right(

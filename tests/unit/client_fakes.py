@@ -39,6 +39,8 @@ class FakeQueue:
     )
     results: dict[JobId, KeptResult] = field(default_factory=dict[JobId, KeptResult])
     looks: int = 0
+    silent: bool = False
+    """Whether it lets nobody know what became of an enqueue."""
 
     @property
     def jobs(self) -> list[NewJob]:
@@ -46,6 +48,9 @@ class FakeQueue:
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[Admission]:
         self.calls.append(list(jobs))
+        if self.silent:
+            msg = "no answer"
+            raise UnavailableError(msg, ids=[job.id for job in jobs])
         return [self._admit(job) for job in jobs]
 
     async def inspect(self, job_id: JobId) -> JobView | None:

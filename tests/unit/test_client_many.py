@@ -11,6 +11,7 @@ from echomq_worker.errors import (
     DuplicateJobError,
     EchoMQError,
     PayloadTooLargeError,
+    UnavailableError,
 )
 from echomq_worker.handlers import Outgoing, Send, Sent
 from tests.unit.client_fakes import NOW_MS, FakeBackend, FakeQueue, StepClock
@@ -72,6 +73,26 @@ async def test_only_the_taken_ones_of_many_are_sent_again() -> None:
     assert [handle.created for handle in handles] == [True, True, True]
     assert [job.payload for job in mail.calls[1]] == [b'{"to":"1"}']
     assert handles[1].id == mail.calls[1][0].id
+
+
+async def test_an_unknown_outcome_says_which_ids_to_ask_again_in_the_order_of_the_calls() -> None:
+    app, send, mail = with_send(node_id=7)
+    mail.silent = True
+    bulk = send.options(queue="bulk")
+    calls = [bulk.call("0"), send.call("1"), bulk.call("2")]
+
+    with pytest.raises(UnavailableError) as caught:
+        await app.enqueue_many(calls)
+
+    ids = caught.value.ids
+    mail.silent = False
+    again = [
+        dataclasses.replace(call, options=dataclasses.replace(call.options, job_id=JobId(ids[n])))
+        for n, call in enumerate(calls)
+    ]
+    handles = await app.enqueue_many(again)
+    assert [handle.id for handle in handles] == list(ids)
+    assert [handle.created for handle in handles] == [False, True, False]
 
 
 async def test_ids_that_are_taken_again_and_again_are_an_error() -> None:

@@ -1,5 +1,6 @@
 """How jobs and outcomes are spelled for the scripts, and replies read back."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from echomq_worker.domain.outcome import (
     Snoozed,
     Verdict,
 )
+from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.protocol.rows import (
     held_operands,
     new_job_operands,
@@ -41,6 +43,27 @@ def test_only_what_is_not_default_is_spelled():
     job = NewJob(ID, b"{}", None, name="send", max_attempts=0, keep_result_ms=0)
 
     assert new_job_operands(job) == [ID, b"{}", 3, "name", "send", "max", 0, "keep", 0]
+
+
+@pytest.mark.parametrize(
+    ("unfit", "complaint"),
+    [
+        ({"name": "half \ud800"}, r"its name is 'half \\ud800': expected a text that UTF-8"),
+        ({"name": b"x"}, "its name is b'x': expected a text"),
+        ({"payload": "text"}, "its payload is a str: expected bytes"),
+        ({"max_attempts": "3"}, "its max_attempts is '3': expected a whole number"),
+        ({"keep_result_ms": 1.5}, "its keep_result_ms is 1.5: expected a whole number"),
+        ({"due": After(None)}, "its delay is None: expected a whole number"),  # pyright: ignore[reportArgumentType]
+        ({"due": At(1.5)}, "its due time is 1.5: expected a whole number"),  # pyright: ignore[reportArgumentType]
+    ],
+)
+def test_a_job_that_the_wire_cannot_carry_is_refused_by_its_id(
+    unfit: dict[str, Any], complaint: str
+):
+    job = replace(NewJob(ID, b"{}"), **unfit)
+
+    with pytest.raises(InvalidArgumentError, match=f"^job '{ID}': {complaint}"):
+        new_job_operands(job)
 
 
 OUTCOMES: list[tuple[Outcome, tuple[object, ...]]] = [
@@ -147,3 +170,9 @@ def test_a_name_that_is_no_text_is_read_all_the_same():
     (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", b"\xff", *[None] * 7).jobs
 
     assert job.name == "\N{REPLACEMENT CHARACTER}"
+
+
+def test_a_limit_of_0_on_a_row_is_no_limit_of_its_own():
+    (held,) = handout(ID.encode(), 1, b"{}", b"mail", b"0", b"0", b"0", None, b"", b"", None).jobs
+
+    assert held.max_attempts is None
