@@ -20,6 +20,7 @@ class InlineLine:
     worker_id: str
     caller: str
     """Random, so that nobody else's claims carry it."""
+    watch_ms: int = 0
     _calls: int = 0
 
     async def claim(self, *, limit: int, lease_ms: int, promote: int) -> Claimed:

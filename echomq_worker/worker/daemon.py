@@ -120,6 +120,7 @@ class Daemon:
                     await self._stop.draining.wait()
                     self._parts.slots.close()
                     intake.cancel_scope.cancel()
+                self._leave_watch(support)
             await self._wind_down()
             support.cancel_scope.cancel()
         return await self._leave()
@@ -140,6 +141,19 @@ class Daemon:
             handlers=len(self._outside.registry.names()),
         )
         self._outside.on_ready()
+
+    def _leave_watch(self, support: TaskGroup) -> None:
+        """Let others watch: a queue whose watcher claims nothing would be late for its jobs."""
+        for line in self._parts.lines:
+            line.watch_ms = 0
+        if not self._parts.hands.quiet.is_set():  # if nothing runs, the goodbye is near
+            support.start_soon(self._give_up_watch)
+
+    async def _give_up_watch(self) -> None:
+        for queue, desk in zip(self._outside.queues, self._parts.desks, strict=True):
+            with suppress(ServerError):
+                await queue.leave(self._options.worker_id)
+                desk.ask_beat()  # we are still there
 
     async def _wind_down(self) -> None:
         idle = [desk.idle for desk in self._parts.desks]

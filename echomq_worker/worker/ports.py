@@ -16,6 +16,9 @@ Trouble = Callable[[Exception, int], Awaitable[None]]
 class Line(Protocol):
     """A line to one queue, with one call in flight, asked again until it is answered."""
 
+    watch_ms: int
+    """How long a call of it holds the watch of the queue; 0: it leaves it to others."""
+
     async def claim(self, *, limit: int, lease_ms: int, promote: int) -> Claimed:
         """Promote at most `promote` due jobs and take up to `limit` under a lease."""
         ...

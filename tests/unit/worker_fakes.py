@@ -37,6 +37,7 @@ class FakeQueue:
     clock: FakeClock
     name: str = "default"
     watching: bool = True
+    watch_ms: int = 0
     paused: bool = False
     calls: list[Call] = field(default_factory=list[Call])
     pending: deque[Held] = field(default_factory=deque[Held])
@@ -48,6 +49,7 @@ class FakeQueue:
     set_aside: int = 0
     hint_reads: list[tuple[bool, bool]] = field(default_factory=list[tuple[bool, bool]])
     presences: list[Presence] = field(default_factory=list[Presence])
+    watch_renewals: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     left: list[str] = field(default_factory=list[str])
     failing: list[Exception] = field(default_factory=list[Exception])
     """Raised by the next calls instead of an answer, one each."""
@@ -111,6 +113,7 @@ class FakeQueue:
     ) -> "FakeQueue":
         assert worker_id
         assert watch_ms > 0
+        self.watch_ms = watch_ms
         self.trouble = trouble
         return self
 
@@ -153,6 +156,7 @@ class FakeQueue:
         assert reap >= 0
         if worker is not None:
             self.presences.append(worker)
+        self.watch_renewals.append((self.clock.ms, self.watch_ms))
         claimed = await self._answer(Call("beat", self.clock.ms, limit, promote))
         reaped, self.reaped = self.reaped, Reaped()
         return Beat(claimed, reaped, self.watching)
