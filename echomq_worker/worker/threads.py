@@ -27,6 +27,7 @@ class Threads:
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
         self._made = 0
         self._under_way = 0
+        """How many calls no thread is done with, whether or not somebody still waits for them."""
         self._answers: deque[tuple[asyncio.Future[_Answer], _Answer]] = deque()
         self._delivery_due = False
 
@@ -37,10 +38,7 @@ class Threads:
         if self._made < min(self._size, self._under_way):
             self._make()
         self._calls.put((answer, copy_context(), call))
-        try:
-            value, error = await answer
-        finally:
-            self._under_way -= 1
+        value, error = await answer
         if error is not None:
             raise error
         return value
@@ -78,5 +76,6 @@ class Threads:
         self._delivery_due = False
         while self._answers:
             answer, told = self._answers.popleft()
+            self._under_way -= 1
             if not answer.done():
                 answer.set_result(told)

@@ -5,6 +5,7 @@ from contextvars import ContextVar
 import pytest
 
 from echomq_worker.worker.threads import Threads
+from tests.unit.worker_rig import wait_for
 
 
 async def test_a_call_runs_in_another_thread_and_gives_back_what_it_returns():
@@ -47,6 +48,32 @@ async def test_threads_are_made_only_when_they_are_needed():
     threads = Threads(100)
     for _ in range(5):
         await threads.run(lambda: None)
+    assert threads._made == 1
+    threads.close()
+
+
+async def test_a_call_that_nobody_waits_for_any_more_keeps_no_other_from_a_thread_of_its_own():
+    threads, go = Threads(2), threading.Event()
+    given_up = asyncio.create_task(threads.run(lambda: go.wait(5)))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.wait((given_up,))
+    try:
+        async with asyncio.timeout(2):
+            assert await threads.run(lambda: "done") == "done"
+    finally:
+        go.set()
+    threads.close()
+
+
+async def test_a_thread_that_was_given_up_is_free_again_when_it_is_done():
+    threads, go = Threads(2), threading.Event()
+    given_up = asyncio.create_task(threads.run(lambda: go.wait(5)))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    go.set()
+    await wait_for(lambda: threads._under_way == 0)
+    await threads.run(lambda: None)
     assert threads._made == 1
     threads.close()
 
