@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -18,6 +19,7 @@ from echomq_worker.domain.outcome import (
     Snoozed,
     Verdict,
 )
+from echomq_worker.errors import InvalidIdError
 from echomq_worker.worker.postmortem import for_log, message_of
 from echomq_worker.worker.run import Run
 
@@ -201,10 +203,11 @@ def _ids(run: Run) -> dict[str, Any]:
 
 
 def _times(run: Run) -> dict[str, float]:
-    if run.context is None:
-        return {"duration": round(run.seconds, 6)}
-    waited_ms = run.now_ms - run.context.enqueued_ms
-    return {"duration": round(run.seconds, 6), "wait": max(0, waited_ms) / 1_000}
+    times = {"duration": round(run.seconds, 6)}
+    if run.context is not None:
+        with suppress(InvalidIdError):  # an id that nobody minted says nothing about its age
+            times["wait"] = max(0, run.now_ms - run.context.enqueued_ms) / 1_000
+    return times
 
 
 def _error(run: Run) -> dict[str, Any]:

@@ -69,11 +69,15 @@ class Settler:
 
     def written(self, batch: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
         """Count what the server has accepted, and let go of the jobs."""
+        # All are counted before a line is written: no trouble with a line costs the others.
         for run, verdict in zip(batch, verdicts, strict=True):
             self._hands.let_go(run)
             if run.outcome is not None and verdict in _ACCEPTED:
                 self._stats.count(run.outcome)
-                self._journal.settled(run, run.outcome)
             else:
                 self._stats.refused += 1
+        for run, verdict in zip(batch, verdicts, strict=True):
+            if run.outcome is not None and verdict in _ACCEPTED:
+                self._journal.settled(run, run.outcome)
+            else:
                 self._journal.refused(run, verdict)

@@ -7,6 +7,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
+from echomq_worker.domain.job import JobId
 from echomq_worker.domain.replies import Reaped
 from echomq_worker.errors import UnavailableError
 from echomq_worker.handlers import Discard, Snooze
@@ -42,6 +43,18 @@ async def test_a_completed_job_is_one_line_with_everything():
     assert line["attempt"] == 1
     assert line["duration"] >= 0
     assert line["wait"] >= 0
+
+
+async def test_a_job_whose_id_nobody_minted_is_one_line_that_does_not_say_how_long_it_waited():
+    rig = Rig()
+
+    async def work() -> None: ...
+
+    rig.handle(work)
+    bad, good = rig.queue.add(id=JobId("JOBzzzzzzzzzzz")), rig.queue.add()
+    lines = [line for line in await lines_of(rig) if line["event"] == "job.completed"]
+    assert [line["job_id"] for line in lines] == [bad, good]
+    assert ["wait" in line for line in lines] == [False, True]
 
 
 async def test_a_failed_attempt_says_what_comes_next():

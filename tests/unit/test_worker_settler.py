@@ -1,3 +1,4 @@
+import pytest
 from structlog.testing import capture_logs
 
 from echomq_worker.domain.outcome import Completed, Verdict
@@ -49,3 +50,18 @@ def test_a_job_is_let_go_when_the_server_has_its_outcome():
     assert (stats.completed, stats.refused) == (2, 2)
     refused = [line["verdict"] for line in logs if line["event"] == "job.refused"]
     assert refused == ["gone", "stale"]
+
+
+def test_all_jobs_are_counted_and_let_go_even_if_a_line_cannot_be_written():
+    settler, hands, stats, runs = made(3)
+    batch = settler.batch()
+
+    def breaks(*_: object) -> None:
+        msg = "no space left on device"
+        raise OSError(msg)
+
+    settler._journal.settled = breaks  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(OSError, match="no space"):
+        settler.written(batch, [Verdict.OK] * len(runs))
+    assert not hands.held
+    assert stats.completed == 3
