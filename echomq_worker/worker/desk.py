@@ -172,8 +172,11 @@ class Desk:
             self._failed(limit, askers, error)
             raise
         self._received(beat.claimed, limit, askers, watching=beat.watching)
-        self._stats.recovered += len(beat.reaped.recovered)
-        self._journal.reaped(self.queue, beat.reaped.recovered, beat.reaped.buried)
+        recovered, buried = beat.reaped.recovered, beat.reaped.buried
+        self._stats.recovered += len(recovered)
+        self._journal.reaped(self.queue, recovered, buried)
+        if len(recovered) + len(buried) >= options.reap_batch:
+            self.ask_beat()  # there may be more, and they have waited long enough
 
     async def _settle(self) -> None:
         self._look_due = False

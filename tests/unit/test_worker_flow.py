@@ -199,6 +199,17 @@ async def test_jobs_of_dead_workers_that_a_beat_recovers_are_counted():
         assert rig.parts.stats.recovered == 1
 
 
+async def test_a_beat_that_recovers_as_many_jobs_as_it_may_is_followed_by_another_at_once():
+    rig = Rig(reap_batch=2)
+    first, second = rig.queue.job().id, rig.queue.job().id
+    rig.queue.reaped = Reaped(recovered=(first,), buried=(second,))
+    async with rig.running():
+        assert [(call.kind, call.at_ms) for call in rig.queue.calls] == [("beat", 0), ("beat", 0)]
+        rig.queue.reaped = Reaped(recovered=(first,))
+        await rig.clock.advance(1_500)
+        assert [call.at_ms for call in rig.queue.calls] == [0, 0, 1_000]
+
+
 async def test_an_idle_worker_makes_one_beat_a_second_and_no_other_call():
     rig = Rig()
     async with rig.running():
