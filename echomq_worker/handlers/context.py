@@ -27,6 +27,7 @@ class JobContext:
 
     __slots__ = (
         "_cancel_reason",
+        "_lease_lost",
         "_log",
         "_told",
         "_waiters",
@@ -55,6 +56,7 @@ class JobContext:
         self.max_attempts = max_attempts
         self.deadline_ms = deadline_ms
         self._cancel_reason: str | None = None
+        self._lease_lost = False
         self._told = False
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
         self._log: Any = None
@@ -95,7 +97,9 @@ class JobContext:
     @property
     def lease_lost(self) -> bool:
         """True if the job is no longer ours: whatever this run returns will be refused."""
-        return self.cancel_reason == LEASE_LOST
+        if self._lease_lost:
+            self._told = True
+        return self._lease_lost
 
     @property
     def told(self) -> bool:
@@ -126,9 +130,13 @@ class JobContext:
     def cancel(self, reason: str) -> None:
         """Say that the run should end. For the worker; safe from any thread; the first one counts.
 
+        A lost lease shows in `lease_lost` even if the run was cancelled for another reason before.
+
         Args:
             reason: `"shutdown"`, `"timeout"` or `"lease_lost"`.
         """
+        if reason == LEASE_LOST:
+            self._lease_lost = True
         if self._cancel_reason is None:
             self._cancel_reason = reason
         while self._waiters:

@@ -66,18 +66,29 @@ class Leases:
         """Extend each lease once; `report` those that are lost. Called in the thread.
 
         Raises:
-            ServerError: or one of its kinds; nothing is known about the rest then.
+            UnavailableError: nothing is known about the rest then.
+            Exception: the first of those that single queues have raised, after all were tried.
         """
+        errors: list[Exception] = []
         # A copy made in one step: the loop adds and removes meanwhile.
         held = sorted(self._hands.held, key=_by_queue)
         for queue, group in groupby(held, key=_by_queue):
-            runs = list(group)
-            for first in range(0, len(runs), MOST_AT_ONCE):
-                part = runs[first : first + MOST_AT_ONCE]
-                verdicts = self._extender.extend(queue, [run.held for run in part], self._lease_ms)
-                for run, verdict in zip(part, verdicts, strict=True):
-                    if verdict is not Verdict.OK:
-                        report(run, verdict)
+            try:
+                self._extend(queue, list(group), report)
+            except UnavailableError:  # as for the other queues of the server
+                raise
+            except Exception as error:  # noqa: BLE001 - a broken queue must not cost the others
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def _extend(self, queue: str, runs: list[Run], report: Lost) -> None:
+        for first in range(0, len(runs), MOST_AT_ONCE):
+            part = runs[first : first + MOST_AT_ONCE]
+            verdicts = self._extender.extend(queue, [run.held for run in part], self._lease_ms)
+            for run, verdict in zip(part, verdicts, strict=True):
+                if verdict is not Verdict.OK:
+                    report(run, verdict)
 
     def _keep(
         self,

@@ -82,12 +82,14 @@ class Run:
     def cancel(self, reason: str) -> None:
         """Ask the handler to stop. The first reason counts; asking again pushes once more.
 
+        A lost lease counts even after another reason: whatever the run ends with is void then.
+
         Args:
             reason: `SHUTDOWN`, `TIMEOUT` or `LEASE_LOST`.
         """
         if self.outcome is not None:
             return
-        if self.cancel_reason is None:
+        if self.cancel_reason is None or reason == LEASE_LOST:
             self.cancel_reason = reason
             if self.context is not None:
                 self.context.cancel(reason)

@@ -1,6 +1,7 @@
 """Leases are extended, and what is lost is cancelled and never completed."""
 
 import asyncio
+import threading
 from contextlib import suppress
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from structlog.testing import capture_logs
 
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.outcome import Verdict
-from echomq_worker.errors import ServerError, UnavailableError
+from echomq_worker.errors import ServerError, UnavailableError, WrongTypeError
 from echomq_worker.handlers import INJECTED, JobContext
 from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.leases import Leases
@@ -70,6 +71,43 @@ async def test_a_lost_lease_cancels_the_handler_and_says_why():
             assert rig.parts.slots.free == 4
             gate.set()
     assert [line["job_id"] for line in logs if line["event"] == "job.lease_lost"] == [job]
+
+
+async def test_a_run_over_its_limit_that_loses_its_lease_is_told_so_once():
+    rig, contexts, go = Rig(), list[JobContext](), threading.Event()
+
+    def work(context: JobContext = INJECTED) -> None:
+        contexts.append(context)
+        go.wait(5)
+
+    rig.handle(work, timeout="1s")
+    job = rig.queue.add()
+    with capture_logs() as logs:
+        async with rig.running():
+            await wait_for(lambda: contexts)
+            await rig.clock.advance(1_000)
+            assert not contexts[0].lease_lost
+            del rig.queue.active[job]
+            for _ in range(3):
+                assert extend(rig) == [(job, Verdict.STALE)]
+            assert (contexts[0].lease_lost, contexts[0].cancel_reason) == (True, "timeout")
+            go.set()
+            await wait_for(lambda: not rig.parts.hands.held)
+            assert (rig.parts.stats.lost, rig.queue.outcome_of(job)) == (1, None)
+    assert [line["job_id"] for line in logs if line["event"] == "job.lease_lost"] == [job]
+
+
+async def test_a_queue_whose_leases_cannot_be_extended_does_not_cost_the_others_theirs():
+    rig = Rig("a", "b", "c")
+    gate, _ = holding(rig)
+    for queue in rig.queues.values():
+        queue.add()
+    async with rig.running():
+        rig.extender.failing = [WrongTypeError("first"), WrongTypeError("second")]
+        with pytest.raises(WrongTypeError, match="first"):
+            extend(rig)
+        assert [queue for queue, _ in rig.extender.calls] == ["c"]
+        gate.set()
 
 
 async def test_a_job_that_was_lost_is_not_completed_even_if_its_handler_returns():
