@@ -13,6 +13,8 @@ from echomq_worker.worker.stop import Stop
 from echomq_worker.worker.waiting import wait_until
 
 TELL_EVERY_MS = 5_000
+ANSWER_MS = 1_000
+"""So long the answer of a call that is on its way is waited for, if the budget allows."""
 MOST_NAMED = 20
 
 
@@ -74,7 +76,7 @@ class WindDown:
         while any(not event.is_set() for event in (self._hands.empty, *self._idle)):
             end_ms = stop.end_at_ms
             if self._hands.empty.is_set():
-                end_ms = min(end_ms, began_ms + stop.budget.cancel_ms)
+                end_ms = min(end_ms, began_ms + max(ANSWER_MS, stop.budget.cancel_ms))
             if self._clock.monotonic_ms() >= end_ms:
                 return
             for event in (self._hands.empty, *self._idle):

@@ -1,4 +1,4 @@
-"""A worker that stops leaves the watch of its queues to others, at once."""
+"""What a worker that stops leaves to others, and what it does not leave behind."""
 
 import asyncio
 
@@ -63,3 +63,33 @@ async def test_a_server_that_is_away_does_not_hold_up_the_drain():
         gate.set()
         await rig.clock.advance(1_000)
         assert (await rig.ended()).seconds == 2
+
+
+async def test_without_time_to_cancel_a_call_on_its_way_is_awaited_all_the_same():
+    rig = Rig(cancel_grace_ms=0)
+
+    async def work() -> None: ...
+
+    rig.handle(work)
+    async with rig.running():
+        rig.queue.gate = asyncio.Event()
+        job = rig.queue.enqueue()
+        await settled()
+        assert job in rig.queue.active
+        rig.stop.drain("SIGTERM")
+        await rig.clock.advance(900)
+        rig.queue.gate.set()
+        status = await rig.ended()
+        assert (status.code, status.stats.returned) == (0, 1)
+        assert not rig.queue.active
+
+
+async def test_a_call_on_its_way_is_awaited_for_a_second_and_no_longer_than_the_budget():
+    for budget_ms, waited in ((25_000, 1), (400, 0.4)):
+        rig = Rig(shutdown_timeout_ms=budget_ms, cancel_grace_ms=0)
+        async with rig.running():
+            rig.queue.away = UnavailableError("gone")
+            await rig.clock.advance(1_500)
+            rig.stop.drain("SIGTERM")
+            await rig.clock.advance(2_000)
+            assert (await rig.ended()).seconds == waited
