@@ -74,6 +74,10 @@ class Living:
                 await self._leave.wait()
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - not our code
             self._failed(error)
+        except asyncio.CancelledError as error:
+            if self._leave.is_set():  # by us, or by the end of the application
+                raise
+            self._failed(error)
         finally:
             self._left.set()
 

@@ -56,6 +56,24 @@ async def test_an_application_that_cannot_be_opened_ends_the_worker_before_any_c
         assert (status.code, rig.queue.calls, rig.ready) == (1, [], 0)
 
 
+async def test_an_application_that_is_cancelled_as_it_opens_fails_the_worker_with_a_reason():
+    rig = Rig()
+
+    @asynccontextmanager
+    async def lifespan() -> AsyncGenerator[None]:
+        raise asyncio.CancelledError
+        yield
+
+    rig.lifespan = lifespan
+    with capture_logs() as logs:
+        async with rig.running():
+            status = await rig.ended()
+    assert (status.code, status.reason) == (1, "the application's lifespan failed")
+    assert (rig.queue.calls, rig.ready) == ([], 0)
+    failed = [line for line in logs if line["event"] == "lifespan.failed"]
+    assert [line["moment"] for line in failed] == ["start"]
+
+
 async def test_an_application_that_takes_long_to_open_can_be_stopped():
     rig = Rig()
 
