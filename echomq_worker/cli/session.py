@@ -8,6 +8,7 @@ from pathlib import Path
 from echomq_worker.cli.output import say
 from echomq_worker.config import Loaded, Settings, load
 from echomq_worker.config.env_file import read_env_file
+from echomq_worker.config.settings import twins_of
 from echomq_worker.domain.redaction import Redactor
 from echomq_worker.errors import SettingsError
 
@@ -86,11 +87,11 @@ class Session:
     def share_env_files(self) -> None:
         """Put the variables of the env files into the environment, for the application to see.
 
-        What the environment has already stays.
+        What the environment has already stays, be it there itself or by a file that holds it.
         """
         for path in reversed(self._env_files):
             for line in reversed(read_env_file(path)):
-                if not os.environ.get(line.name):
+                if not any(os.environ.get(name) for name in (line.name, *twins_of(line.name))):
                     os.environ[line.name] = line.value
 
     def _forget(self) -> None:

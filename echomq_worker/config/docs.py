@@ -42,6 +42,8 @@ def env_template() -> str:
         for setting in settings:
             sentence = setting.doc + (f" Default: {setting.derived}." if setting.derived else "")
             comment = "\n".join(wrap(sentence, 96, initial_indent="# ", subsequent_indent="# "))
+            if setting.secret:
+                comment += f"\n# Secret: {setting.variable}_FILE may name a file that holds it."
             parts.append(f"\n{comment}\n# {setting.variable}={setting.default}\n")
     return "".join(parts)
 

@@ -31,9 +31,6 @@ class LogSettings:
         "json, console or logfmt; auto = console on a terminal, else json.",
         group=Group.LOGS,
     )
-    log_payloads: bool = setting(
-        "LOG_PAYLOADS", switch(), "false", "Show payloads of jobs in logs.", group=Group.LOGS
-    )
     redact_keys: tuple[str, ...] = setting(
         "REDACT_KEYS",
         words("a list such as password,token,iban", r"[\w.-]{2,64}"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from echomq_worker.config.declare import Group, derived, optional, setting
 from echomq_worker.config.parsers import Parser, duration, readable_file, switch, text, whole
 from echomq_worker.config.redis_url import RedisUrl, expected_url, parse_redis_url
+from echomq_worker.version import WIRE_VERSION
 
 _URL = Parser(parse_redis_url, expected_url(), RedisUrl.redacted, explains=True)
 
@@ -69,7 +70,8 @@ class ServerSettings:
         whole(1, 65535),
         0,
         "ECHOMQ_CONCURRENCY + 4, at least 2 per queue + 4",
-        "Most connections that this process opens.",
+        "Most connections that the commands of all queues share. Each queue that is worked on "
+        "opens a few of its own besides, and the renewal of leases one.",
         group=Group.SERVER,
     )
     redis_startup_timeout_ms: int = setting(
@@ -82,7 +84,7 @@ class ServerSettings:
     wire_version: str = setting(
         "WIRE_VERSION",
         text("echomq:MAJOR.MINOR.PATCH", r"echomq:\d{1,6}\.\d{1,6}\.\d{1,6}"),
-        "echomq:3.0.0",
+        WIRE_VERSION,
         "The wire version that every worker on the server must agree on.",
         group=Group.SERVER,
     )

@@ -58,6 +58,14 @@ def declarations() -> dict[str, Declaration]:
     return {field.name: field.metadata[DECLARATION] for field in fields(Settings)}
 
 
+def twins_of(variable: str) -> list[str]:
+    """Return the other variables that would give the same secret: itself, or by a file."""
+    secrets = [each.variable for each in declarations().values() if each.secret]
+    if variable in secrets:
+        return [f"{variable}_FILE"]
+    return [name for name in secrets if variable == f"{name}_FILE"]
+
+
 def _own_name() -> str:
     host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())[:100] or "localhost"
     return f"{host}:{os.getpid()}"

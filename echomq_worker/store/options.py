@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-WIRE_VERSION = "echomq:3.0.0"
+from echomq_worker.version import WIRE_VERSION
+
 EXTENSION_VERSION = "1"
 
 

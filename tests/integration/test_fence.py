@@ -13,7 +13,8 @@ from echomq_worker.protocol.keyspace import VERSION_KEY
 from echomq_worker.store import QueueStore, Server, ServerOptions
 from echomq_worker.store.extender import BlockingExtender
 from echomq_worker.store.line import Line
-from echomq_worker.store.options import EXTENSION_VERSION, WIRE_VERSION
+from echomq_worker.store.options import EXTENSION_VERSION
+from echomq_worker.version import WIRE_VERSION
 from tests.support.jobs import LEASE_MS, A, B, C, claim_one, enqueue, new_job
 from tests.support.look import Look
 from tests.support.private import QUEUE, cut_all_connections

@@ -53,7 +53,7 @@ def test_a_worker_has_a_flag_for_every_setting_that_is_no_password(run_as: Run):
     assert (settings.app, settings.concurrency, settings.lease_ms) == ("a:b", 5, 9_000)
     assert str(settings.queues[0]) == "x:2"
     assert settings.uvloop is False
-    assert settings.log_payloads is False
+    assert settings.allow_eviction is False
 
 
 def test_a_command_may_take_the_flags_of_some_groups_only():
@@ -123,3 +123,24 @@ def test_warnings_are_told_once_on_standard_error(
         "",
         "warning: ECHOMQ_CONCURENCY is not a setting. Did you mean ECHOMQ_CONCURRENCY?\n",
     )
+
+
+@pytest.mark.usefixtures("no_settings")
+@pytest.mark.parametrize("by_file", [True, False])
+def test_a_secret_of_the_environment_hides_the_other_way_to_give_it_in_a_file(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    by_file: bool,  # noqa: FBT001
+):
+    secret, file = tmp_path / "secret", tmp_path / "x.env"
+    secret.write_text("of-a-file")
+    given = ("ECHOMQ_REDIS_PASSWORD_FILE", str(secret)), ("ECHOMQ_REDIS_PASSWORD", "plain")
+    strong, weak = given if by_file else given[::-1]
+    monkeypatch.setenv(*strong)
+    file.write_text(f"{weak[0]}={weak[1]}\n")
+    checked = Session({}, [file]).settings
+
+    Session({}, [file]).share_env_files()
+
+    assert weak[0] not in os.environ
+    assert Session({}, [file]).settings.redis_password == checked.redis_password

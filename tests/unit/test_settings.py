@@ -155,7 +155,7 @@ def test_a_bad_value_is_refused_with_what_was_expected(variable: str, bad: str):
 
 @pytest.mark.parametrize("word", ["true", "1", "YES", "On", " true "])
 def test_a_switch_understands_the_usual_words(word: str):
-    assert load({"ECHOMQ_LOG_PAYLOADS": word}).settings.log_payloads is True
+    assert load({"ECHOMQ_ALLOW_EVICTION": word}).settings.allow_eviction is True
 
 
 @pytest.mark.parametrize("word", ["false", "0", "No", "off"])
