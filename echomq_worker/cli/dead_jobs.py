@@ -71,7 +71,8 @@ async def choose(
     for name in names:
         store = server.queue(name)
         found = await (_all_dead(store) if ids is None else _among(store, left))
-        left = [job_id for job_id in left if job_id not in set(found)]
+        here = set(found)
+        left = [job_id for job_id in left if job_id not in here]
         if found:
             picked.append(Picked(name, found))
     return Choice(picked, left)

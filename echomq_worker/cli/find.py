@@ -16,6 +16,8 @@ async def find_queues(
 ) -> list[str]:
     """Return the queues to look at: those that are named, else all that there are.
 
+    The whole server is looked through only if none is named, or one of them seems not to be there.
+
     Args:
         server: where to look.
         named: queues that must exist on the server or in the settings.
@@ -27,9 +29,12 @@ async def find_queues(
     """
     for name in named:
         check_queue_name(name)
-    there = await _queues_on(server)
-    known = sorted({*there, *(queue.name for queue in configured)})
-    for name in named:
+    own = {queue.name for queue in configured}
+    strangers = [name for name in named if name not in own and not await server.has_queue(name)]
+    if named and not strangers:
+        return list(dict.fromkeys(named))
+    known = sorted({*await _queues_on(server), *own})
+    for name in strangers:
         if name not in known:
             msg = f"there is no queue {name!r}.{near_misses(name, known)}"
             raise CommandError(msg, ExitCode.NOT_FOUND)

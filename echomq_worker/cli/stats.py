@@ -18,6 +18,7 @@ from echomq_worker.config import Settings
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.views import Counts, ServerInfo
+from echomq_worker.errors import InvalidIdError
 from echomq_worker.store import QueueStore, Server
 
 SHORTEST_WATCH_MS = 100
@@ -80,7 +81,7 @@ async def _row(queue: QueueStore) -> dict[str, Any]:
     oldest = await queue.pending_ids(1)
     oldest_ms = None
     if oldest:
-        oldest_ms = max(0, time.time_ns() // 1_000_000 - parse_id(oldest[0]).unix_ms)
+        oldest_ms = _since_minted(oldest[0])
     return {
         "queue": queue.name,
         "pending": counts.pending,
@@ -95,6 +96,13 @@ async def _row(queue: QueueStore) -> dict[str, Any]:
         "paused": counts.paused,
         "state": state_of(counts),
     }
+
+
+def _since_minted(job_id: str) -> int | None:
+    try:
+        return max(0, time.time_ns() // 1_000_000 - parse_id(job_id).unix_ms)
+    except InvalidIdError:
+        return None  # a member that no producer of ours has put there
 
 
 def state_of(counts: Counts) -> str:

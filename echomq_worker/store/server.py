@@ -8,6 +8,7 @@ from redis.asyncio.connection import AbstractConnection
 
 from echomq_worker.domain.views import ServerInfo
 from echomq_worker.errors import ServerError, UnavailableError
+from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.store.connect import command_client, pass_the_fence
 from echomq_worker.store.nodes import NodeLease
 from echomq_worker.store.options import ServerOptions
@@ -71,6 +72,13 @@ class Server:
             memory_policy=await self._memory_policy(),
             clock_offset_ms=round(offset * 1000),
         )
+
+    async def has_queue(self, name: str) -> bool:
+        """Return whether any of the keys that a queue has from its first job on is there."""
+        keys = Keyspace(name)
+        counts = (keys.completed_count, keys.failed_count)
+        places = (keys.pending, keys.schedule, keys.active, keys.dead)
+        return await self._command("EXISTS", keys.meta, *places, *counts) > 0
 
     async def queue_names(self) -> list[str]:
         """Find the queues on this server by scanning its keys (slow on a big server)."""

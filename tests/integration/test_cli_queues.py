@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from echomq_worker.domain.outcome import Buried
+from echomq_worker.domain.outcome import Buried, Completed
 from echomq_worker.store import QueueStore, Server
 from tests.support.commands import Ask
 from tests.support.jobs import A, B, C, D, claim, claim_one, enqueue, new_job, settle
+from tests.support.look import Look
 from tests.support.stores import NewLine
 
 
@@ -121,3 +122,38 @@ async def test_an_unreachable_server_exits_with_69_and_says_where_it_looked(
     assert answer.code == 69
     assert answer.err.startswith("error: ")
     assert "hunter22" not in answer.err
+
+
+@pytest.mark.parametrize("member", ["!", b"\x00\xff"])
+async def test_stats_of_a_queue_with_a_malformed_member_says_nothing_of_the_oldest(
+    ask: Ask, queue: QueueStore, look: Look, member: str | bytes
+):
+    await enqueue(queue, A)
+    await look.do("ZADD", look.keys.pending, 0, member)
+
+    (record,) = (await ask("stats", queue.name, "--json")).records
+    table = await ask("stats", queue.name)
+
+    assert (record["pending"], record["oldest"], record["oldest_pending_ms"]) == (2, None, None)
+    assert (table.code, table.out.splitlines()[1].split()[5]) == (0, "-")
+
+
+async def test_a_queue_that_is_named_is_asked_for_and_the_server_not_looked_through(
+    ask: Ask, queue: QueueStore, new_line: NewLine, monkeypatch: pytest.MonkeyPatch
+):
+    async def scan(_server: Server) -> list[str]:
+        message = "the whole server is looked through"
+        raise AssertionError(message)
+
+    line = new_line()
+    await enqueue(queue, A)
+    await settle(line, await claim_one(line), Completed())  # counts are all that is left
+    monkeypatch.setattr(Server, "queue_names", scan)
+
+    answers = [
+        await ask(*words, name)
+        for name in (queue.name, "default")
+        for words in (("stats",), ("dead", "list", "-q"), ("queue", "pause"), ("queue", "resume"))
+    ]
+
+    assert [answer.code for answer in answers] == [0] * 8, answers
