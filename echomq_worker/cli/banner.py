@@ -3,12 +3,12 @@
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import structlog
 
 from echomq_worker.cli.output import say
+from echomq_worker.cli.words import installed
 from echomq_worker.config import Settings
 from echomq_worker.domain.duration import format_duration
 from echomq_worker.domain.views import ServerInfo
@@ -72,7 +72,7 @@ def introduce(herald: Herald, settings: Settings, registry: Registry, info: Serv
 def banner(settings: Settings, handlers: Sequence[str], info: ServerInfo) -> Iterator[str]:
     """Return what people get to read, line by line."""
     yield (
-        f"echomq {__version__}  python {platform.python_version()}  redis-py {_redis_py()}  "
+        f"echomq {__version__}  python {platform.python_version()}  redis-py {installed('redis')}  "
         f"wire {settings.wire_version}"
     )
     yield (
@@ -108,10 +108,3 @@ def unserved(settings: Settings, registry: Registry) -> dict[str, list[str]]:
         if handler.queue not in served:
             found.setdefault(handler.queue, []).append(label(handler))
     return found
-
-
-def _redis_py() -> str:
-    try:
-        return version("redis")
-    except PackageNotFoundError:
-        return "unknown"

@@ -51,10 +51,10 @@ def _object(text: str) -> dict[str, Any]:
     try:
         value = _parsed(text)
     except ValueError as error:
-        msg = f'--json is no JSON ({error}): expected an object such as {{"to": "a@b.c"}}'
+        msg = f'--args is no JSON ({error}): expected an object such as {{"to": "a@b.c"}}'
         raise InvalidArgumentError(msg) from None
     if not isinstance(value, dict):
-        msg = f'--json is a {type(value).__name__}: expected an object such as {{"to": "a@b.c"}}'
+        msg = f'--args is a {type(value).__name__}: expected an object such as {{"to": "a@b.c"}}'
         raise InvalidArgumentError(msg)
     return cast("dict[str, Any]", value)
 

@@ -1,12 +1,12 @@
 """`echomq version`: which versions of what."""
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
 import click
 
 from echomq_worker.cli.options import json_option
 from echomq_worker.cli.output import write_json
+from echomq_worker.cli.words import installed
 from echomq_worker.config.settings import declarations
 from echomq_worker.version import __version__
 
@@ -18,7 +18,7 @@ def version_command(*, as_json: bool) -> None:
     versions = {
         "echomq": __version__,
         "python": platform.python_version(),
-        "redis-py": _installed("redis"),
+        "redis-py": installed("redis"),
         "wire": declarations()["wire_version"].default,
         "platform": f"{platform.system()} {platform.machine()}",
     }
@@ -26,10 +26,3 @@ def version_command(*, as_json: bool) -> None:
         write_json(versions)
     else:
         click.echo("  ".join(f"{name} {text}" for name, text in versions.items()))
-
-
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, version
 
 _SECOND_MS, _MINUTE_MS, _HOUR_MS, _DAY_MS = 1_000, 60_000, 3_600_000, 86_400_000
 _LAST_MS = 253_402_300_799_999
@@ -51,3 +52,11 @@ def near_misses(word: str, known: Iterable[str]) -> str:
     if not close:
         return ""
     return f" Did you mean {' or '.join(by_folded[name] for name in close)}?"
+
+
+def installed(package: str) -> str:
+    """Return the version of a package that is installed, or say that it is not."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

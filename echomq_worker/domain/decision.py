@@ -100,7 +100,7 @@ def without_handler(held: Held, now_ms: int, failure: Failure) -> Snoozed | Buri
 
 
 def error_text(failure: Failure) -> str:
-    """Return one bounded line such as `ValueError: no such user`."""
+    """Return a bounded text such as `ValueError: no such user`; line ends of the message stay."""
     message = shorten(failure.message)
     return f"{failure.type}: {message}" if message else failure.type
 

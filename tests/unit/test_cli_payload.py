@@ -41,8 +41,8 @@ def test_no_arguments_are_fine():
         (['n:={"a":1,"a":2}'], None, "a name stands twice"),
         (["a=1", "a=2"], None, "'a' is given twice"),
         (["a=1"], '{"a": 2}', "'a' is given twice"),
-        ([], "[1]", "--json is a list"),
-        ([], "{", "--json is no JSON"),
+        ([], "[1]", "--args is a list"),
+        ([], "{", "--args is no JSON"),
         (["n:=" + "[" * 100_000], None, "is no JSON"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from echomq_worker.cli.words import age, count_of, moment, near_misses, rfc3339
+from echomq_worker.cli.words import age, count_of, installed, moment, near_misses, rfc3339
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,8 @@ def test_near_misses_are_offered_whatever_their_case():
 
 def test_one_thing_is_not_many():
     assert [count_of(n, "job") for n in (0, 1, 2)] == ["0 jobs", "1 job", "2 jobs"]
+
+
+def test_the_version_of_a_package_is_told_or_that_there_is_none():
+    assert installed("click")[0].isdigit()
+    assert installed("no-such-package-of-ours") == "not installed"
