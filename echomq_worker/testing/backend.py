@@ -2,7 +2,7 @@
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.ids import parse_id
@@ -22,6 +22,8 @@ from echomq_worker.domain.views import (
 from echomq_worker.testing.clock import ManualClock
 from echomq_worker.testing.line import InlineLine
 from echomq_worker.testing.places import MemoryQueue
+
+_TAKEN_IN = frozenset({Admission.ENQUEUED, Admission.SCHEDULED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,11 @@ class InlineQueue:
         for job in jobs:
             parse_id(job.id)
         with self._lock:
-            return [self._admit(job) for job in jobs]
+            # As on a server: all that may run at once, then all that is due later.
+            at_once_first = sorted(range(len(jobs)), key=lambda i: jobs[i].due is not None)
+            admissions = {i: self.memory.admit(jobs[i]) for i in at_once_first}
+            self._remember(job for i, job in enumerate(jobs) if admissions[i] in _TAKEN_IN)
+            return [admissions[i] for i in range(len(jobs))]
 
     def line(self, *, worker_id: str = "") -> InlineLine:
         """Open a line: the claims, settlements and beats of one worker."""
@@ -156,8 +162,6 @@ class InlineQueue:
         with self._lock:
             return sorted(self.memory.pending, reverse=newest_first)[:limit]
 
-    def _admit(self, job: NewJob) -> Admission:
-        admission = self.memory.admit(job)
-        if admission is not Admission.DUPLICATE:
-            self._admitted.append(Admitted(self.name, job, self.memory.now()))
-        return admission
+    def _remember(self, jobs: Iterable[NewJob]) -> None:
+        now_ms = self.memory.now()
+        self._admitted.extend(Admitted(self.name, job, now_ms) for job in jobs)

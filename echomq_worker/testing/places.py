@@ -158,7 +158,7 @@ class MemoryQueue:
             completed=self.completed,
             failed=self.failed,
             paused=self.paused,
-            workers=len(self.workers),
+            workers=sum(until_ms > self.now() for until_ms in self.workers.values()),
         )
 
     def has_work(self) -> bool:
@@ -202,6 +202,6 @@ def _lost_too_often(row: Row, crash_limit: int, max_attempts: int) -> str | None
         return f"the lease was lost {row.crashes} times in a row"
     most = row.max_attempts or max_attempts
     counted = row.token - row.returned
-    if max_attempts > 0 and counted >= most:
+    if 0 < most <= counted:
         return f"the lease was lost in attempt {counted} of {most}"
     return None

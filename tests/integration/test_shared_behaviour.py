@@ -44,6 +44,30 @@ async def test_an_id_that_is_taken_is_a_duplicate_and_changes_nothing(driver: Dr
     assert (seen.payload, seen.state) == (b"first", State.PENDING)
 
 
+async def test_of_one_id_in_one_call_the_job_that_may_run_at_once_is_taken(driver: Driver):
+    later, at_once = new_job(A, payload=b"later", after_ms=MINUTE_MS), new_job(A, payload=b"now")
+
+    assert await driver.queue.enqueue([later, at_once, new_job(B, after_ms=1)]) == [
+        Admission.DUPLICATE,
+        Admission.ENQUEUED,
+        Admission.SCHEDULED,
+    ]
+    seen = await driver.queue.inspect(A)
+    assert seen is not None
+    assert seen.payload == b"now"
+
+
+async def test_a_job_that_is_lost_in_its_last_attempt_dies_by_its_own_limit(driver: Driver):
+    line = driver.line()
+    await driver.queue.enqueue([new_job(A, max_attempts=1), new_job(B)])
+    await line.claim(limit=2, lease_ms=LEASE_MS, promote=0)
+    await driver.pass_time(LEASE_MS + 1)
+
+    reaped = await driver.queue.reap(9)
+
+    assert (reaped.recovered, reaped.buried) == ((B,), (A,))
+
+
 async def test_the_id_of_a_completed_job_may_be_used_again(driver: Driver):
     line = driver.line()
     await driver.queue.enqueue([new_job(A)])

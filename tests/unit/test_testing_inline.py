@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from echomq_worker import INJECTED, EchoMQ, EchoMQError, HandlerError, JobContext, State, testing
+from echomq_worker.domain.replies import Presence
 from echomq_worker.testing import InlineBackend, SyncKit, WorkerOptions, fixtures
 from tests.unit.client_fakes import FakeBackend
 
@@ -246,6 +247,25 @@ async def test_what_still_runs_is_handed_back_at_the_end():
 
     counts = await backend.queue("default").counts()
     assert (counts.pending, counts.active) == (1, 0)
+
+
+async def test_a_worker_that_has_not_beaten_for_too_long_no_longer_counts():
+    backend = InlineBackend()
+    queue = backend.queue("default")
+    await queue.line().beat(
+        limit=0,
+        lease_ms=1,
+        promote=0,
+        reap=0,
+        crash_limit=0,
+        max_attempts=0,
+        worker=Presence("w1", ttl_ms=60_000),
+    )
+
+    before = (await queue.counts()).workers
+    backend.clock.advance("60s")
+
+    assert (before, (await queue.counts()).workers) == (1, 0)
 
 
 def test_importing_it_loads_neither_redis_nor_pytest():
