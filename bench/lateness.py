@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from bench.bed import Bed, bed
 from bench.jobs import note_due, report
-from bench.table import Row, percentile, print_table
+from bench.table import Row, print_table
+from echomq_worker.demo.lateness import percentile
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR_MS = 3_600_000

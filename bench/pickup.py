@@ -7,7 +7,8 @@ import time
 
 from bench.bed import Bed, bed
 from bench.jobs import note, report
-from bench.table import Row, percentile, print_table
+from bench.table import Row, print_table
+from echomq_worker.demo.lateness import percentile
 
 
 async def measure(bed: Bed, count: int) -> list[Row]:

@@ -6,7 +6,8 @@ import time
 
 from bench.bed import QUEUE, Bed, bed
 from bench.jobs import nothing
-from bench.table import Row, percentile, print_table
+from bench.table import Row, print_table
+from echomq_worker.demo.lateness import percentile
 
 PATIENCE_S = 20.0
 

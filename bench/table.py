@@ -38,9 +38,3 @@ def print_table(title: str, rows: Sequence[Row]) -> None:
     for what, measured, wanted, verdict in cells:
         left = f"  {what:<{widths[0]}}  {measured:>{widths[1]}}"
         print(f"{left}  {wanted:<{widths[2]}}  {verdict}".rstrip())
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that `share` percent of the values do not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * int(share * 100) // 10_000) - 1)]

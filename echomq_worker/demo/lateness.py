@@ -30,6 +30,6 @@ def lateness_of(values: Sequence[float]) -> Lateness | None:
     )
 
 
-def percentile(ordered: Sequence[float], share: float) -> float:
-    """Return the smallest of the ordered values that `share` percent of them do not exceed."""
-    return ordered[max(0, ceil(len(ordered) * share / 100) - 1)]
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the smallest of the values that `share` percent of them do not exceed."""
+    return sorted(values)[max(0, ceil(len(values) * share / 100) - 1)]
