@@ -176,6 +176,27 @@ async def test_a_stop_ends_in_time_although_the_server_is_gone(
     assert daemon.events("worker.shutdown_incomplete")[0]["jobs"] == [job_id]
 
 
+async def test_while_the_watcher_drains_due_jobs_are_on_time_through_another_worker(
+    start_daemon: StartDaemon, server: Server, runs: Runs
+):
+    seldom = {"ECHOMQ_BEAT": "10s"}  # whoever is not the watcher looks no more often
+    watcher, _ = await run_one(server, start_daemon, runs, "rest", seldom, seconds=60)
+    other = start_daemon(**seldom)
+    other.wait_for("worker.started")
+    time.sleep(0.5)  # noqa: ASYNC251 - its first beat
+
+    watcher.send(signal.SIGTERM)
+    watcher.wait_for("worker.draining")
+    async with EchoMQ(backend=Server(server.options)) as app:
+        await app.enqueue_by_name("quick", {"number": 1}, delay="1s")
+    enqueued_at = time.monotonic()
+
+    other.wait_until(lambda: bool(runs("ran")), "the due job")
+    assert runs("ran")[0][2] == str(other.process.pid)
+    assert time.monotonic() - enqueued_at < 1 + LATEST_S
+    assert watcher.process.poll() is None
+
+
 def test_a_dump_names_what_runs(start_daemon: StartDaemon, runs: Runs):
     daemon = start_daemon()
     daemon.wait_for("worker.started")
