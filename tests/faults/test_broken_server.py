@@ -41,7 +41,7 @@ async def test_scripts_that_the_server_forgets_are_sent_again(
 ):
     load = Load(own_queue, SIZE)
 
-    async with meanwhile(lambda: own_look.do("SCRIPT", "FLUSH", "SYNC"), every_s=0.003):
+    async with meanwhile(lambda: own_look.do("SCRIPT", "FLUSH", "SYNC"), every_s=0.003, times=200):
         await load.run()
 
     await assert_all_done_once(load, own_look)

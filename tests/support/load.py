@@ -27,8 +27,8 @@ class Load:
     """Set when a third of the jobs have completed."""
 
     async def run(self, workers: int = 3) -> None:
-        """Enqueue the jobs and run them all; at most ten seconds."""
-        async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        """Enqueue the jobs and run them all; at most half a minute."""
+        async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
             tasks.create_task(self._produce())
             for _ in range(workers):
                 tasks.create_task(self._work())
@@ -77,12 +77,12 @@ def outcome_for(held: Held) -> Outcome:
 
 @asynccontextmanager
 async def meanwhile(
-    disturb: Callable[[], Awaitable[object]], every_s: float
+    disturb: Callable[[], Awaitable[object]], every_s: float, times: int = 20
 ) -> AsyncGenerator[None]:
-    """Do something again and again inside a block, without end."""
+    """Do something again and again inside a block."""
 
     async def again() -> None:
-        while True:
+        for _ in range(times):
             await asyncio.sleep(every_s)
             await disturb()
 
