@@ -38,7 +38,7 @@ else
   handout = new_handout(due)
   keep_answer(handed_out_ids(handout), #handout[6] > 0)
 end
-local watches = watching()
+local watches = watching(due and due.overdue)
 if alive then
   redis.call('ZADD', workers, now, worker_id)
   redis.call('HSET', worker, 'beat', now, unpack(ARGV, presence))

@@ -10,14 +10,16 @@
 local bad = bad_handout() or bad_watch()
 if bad then return bad end
 
-local handout
+local handout, overdue
 local earlier = earlier_answer()
 if earlier == false then return redis.error_reply(refusal) end
 if earlier then
   handout = same_handout(earlier)
 else
-  handout = new_handout(read_due(tonumber(promote_limit)))
+  local due = read_due(tonumber(promote_limit))
+  overdue = due.overdue
+  handout = new_handout(due)
   keep_answer(handed_out_ids(handout), #handout[6] > 0)
 end
-handout[7] = watching()
+handout[7] = watching(overdue)
 return handout

@@ -11,5 +11,6 @@ local bad = bad_watch() or wrong_type({ pending, 'zset', schedule, 'zset', bell,
   or wrong_side_key() or wrong_log()
 if bad then return bad end
 
-local moved = promote(read_due(tonumber(limit)))
-return { moved, next_due(), now, watching() }
+local due = read_due(tonumber(limit))
+local moved = promote(due)
+return { moved, next_due(), now, watching(due.overdue) }

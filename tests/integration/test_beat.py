@@ -203,3 +203,25 @@ async def test_a_watcher_that_asks_for_no_time_gives_the_watch_up_and_wakes_anot
     assert await look.do("EXISTS", look.keys.pump) == 0
     assert await look.bells() == 1
     assert (await workers[1].claim(limit=1, lease_ms=LEASE_MS, promote=1)).watching
+
+
+async def test_who_finds_overdue_work_takes_the_watch_over(
+    queue: QueueStore, workers: list[Line], look: Look
+):
+    await beat(workers[0])
+    assert not (await beat(workers[1])).watching
+    await queue.enqueue([new_job(A, at_ms=1)])
+
+    assert (await beat(workers[1])).watching
+
+    assert await look.do("GET", look.keys.pump) == b"w2"
+    assert not (await beat(workers[0])).watching
+
+
+async def test_work_that_is_just_due_leaves_the_watch_where_it_is(
+    queue: QueueStore, workers: list[Line], look: Look
+):
+    await beat(workers[0])
+    await queue.enqueue([new_job(A, at_ms=await look.now_us() // 1000)])
+
+    assert not (await workers[1].claim(limit=1, lease_ms=LEASE_MS, promote=1)).watching

@@ -215,3 +215,14 @@ async def test_a_job_is_taken_back_by_one_of_many_reapers(
 
     assert sorted(id_ for one in reaped for id_ in one.recovered) == ids
     assert {(await look.row(id_))["crashes"] for id_ in ids} == {"1"}
+
+
+async def test_a_limit_of_nothing_on_the_row_is_none_of_its_own(
+    queue: QueueStore, line: Line, look: Look
+):
+    await enqueue(queue, A)
+    await claim_one(line)
+    await look.do("HSET", look.keys.job(A), "max", 0)
+    await look.expire_lease(A)
+
+    assert (await queue.reap(1, max_attempts=1)).buried == (A,)

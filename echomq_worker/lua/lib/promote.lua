@@ -2,9 +2,13 @@
 -- What is due is read before a script writes anything.
 --! needs root schedule
 --! include time waiting quarantine log
+local OVERDUE_MS = 200
+
+-- `overdue` says that nobody has looked in time: the watcher has been killed, or is held up.
 local function read_due(limit)
-  local due = { ids = {}, rows = {} }
+  local due = { ids = {}, rows = {}, overdue = false }
   if limit > 0 then due.ids = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, limit) end
+  if due.ids[1] then due.overdue = now - redis.call('ZSCORE', schedule, due.ids[1]) > OVERDUE_MS end
   for i, id in ipairs(due.ids) do
     due.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group')
   end

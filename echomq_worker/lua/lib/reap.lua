@@ -16,7 +16,8 @@ local function lost_too_often(row, losses, bury_at, max_attempts)
   if bury_at > 0 and losses >= bury_at then
     return string.format('the lease was lost %d times in a row', losses)
   end
-  local max = tonumber(row[8]) or max_attempts
+  local max = tonumber(row[8]) or 0
+  if max == 0 then max = max_attempts end
   local counted = row[1] - (tonumber(row[9]) or 0)
   if max > 0 and counted >= max then
     return string.format('the lease was lost in attempt %d of %d', counted, max)

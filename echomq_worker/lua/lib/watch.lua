@@ -1,4 +1,5 @@
--- One pump of a queue is the watcher: it alone sleeps to the exact ms. Any call renews its hold.
+-- One pump of a queue is the watcher: it alone sleeps to the exact ms. Any call renews its hold. Who
+-- finds overdue work takes the watch over.
 --! needs pump worker_id watch_ms
 --! include check bell
 local watcher = worker_id ~= '' and redis.pcall('GET', pump)
@@ -19,10 +20,10 @@ local function give_up_watch()
 end
 
 -- Renewing needs no memory. Taking the watch does, and is left to others if there is none.
-local function watching()
+local function watching(overdue)
   if watch_ms == '0' then return give_up_watch() end
-  if watcher and watcher ~= worker_id then return 0 end
-  if watcher then return redis.call('PEXPIRE', pump, watch_ms) end
+  if watcher and watcher ~= worker_id and not overdue then return 0 end
+  if watcher == worker_id then return redis.call('PEXPIRE', pump, watch_ms) end
   local taken = redis.pcall('SET', pump, worker_id, 'PX', watch_ms)
   return taken['ok'] and 1 or 0
 end
