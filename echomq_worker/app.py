@@ -81,6 +81,8 @@ class EchoMQ(Declarations):
             "node_id": None if node_id is None else str(node_id),
         }
         self._wire(backend, clock or SystemClock())
+        # Made here, not when first asked for: threads may ask at once, and get one event loop.
+        self._sync = SyncClient(lambda: self.client, self._call_by_name, self._raw_call)
 
     # --- enqueue -------------------------------------------------------------------------
 
@@ -172,10 +174,10 @@ class EchoMQ(Declarations):
         """Mint an id, to be given to a job as `job_id=`. It needs no connection."""
         return self.client.mint()
 
-    @cached_property
+    @property
     def sync(self) -> SyncClient:
         """The same for code that blocks: `app.sync.enqueue(send, "a@b.c")`."""
-        return SyncClient(lambda: self.client, self._call_by_name, self._raw_call)
+        return self._sync
 
     # --- connect -------------------------------------------------------------------------
 
@@ -204,7 +206,8 @@ class EchoMQ(Declarations):
     def stand_in(self, backend: Backend, clock: Clock) -> Generator[None]:
         """Let a backend stand in for the server, and a clock for the machine's, inside a block.
 
-        For tests: `echomq_worker.testing` does it. No setting is read but those given in code.
+        For tests: `echomq_worker.testing` does it. No setting is read but those given in code. At
+        the end of the block `app.sync` is closed; its next call connects again.
 
         Args:
             backend: where jobs are enqueued.
@@ -215,6 +218,7 @@ class EchoMQ(Declarations):
         try:
             yield
         finally:
+            self._sync.close()
             for name in _WIRED:
                 vars(self).pop(name, None)
             vars(self).update(before)

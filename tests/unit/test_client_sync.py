@@ -23,6 +23,10 @@ def add(left: int, right: int) -> int:
     return left + right
 
 
+def loops() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "echomq-sync"}
+
+
 def test_it_enqueues_what_the_asynchronous_client_would() -> None:
     app, _, queue = made()
     job = app.job("add")(add)
@@ -70,12 +74,34 @@ def test_its_handles_block() -> None:
 def test_threads_share_one_loop_and_one_connection() -> None:
     app, backend, queue = made()
     job = app.job("add")(add)
+    before = loops()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(partial(app.sync.enqueue, job, 1), range(40)))
     assert len(queue.jobs) == 40
     assert backend.opened == 1
-    assert sum(thread.name == "echomq-sync" for thread in threading.enumerate()) == 1
+    assert len(loops() - before) == 1
     app.sync.close()
+
+
+def test_threads_that_ask_first_at_once_cannot_get_two_clients(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app, _, _ = made()
+    # Making it when asked for is a race, since Python 3.12 with cached_property as well.
+    monkeypatch.delattr("echomq_worker.app.SyncClient")
+    assert app.sync is app.sync
+
+
+def test_a_stand_in_leaves_no_thread_behind() -> None:
+    app, _, _ = made()
+    job = app.job("add")(add)
+    before = loops()
+    other = FakeBackend()
+    with app.stand_in(other, StepClock()):
+        app.sync.enqueue(job, 1, 2)
+        assert len(loops() - before) == 1
+    assert loops() == before
+    assert (other.opened, other.closed) == (1, 1)
 
 
 def test_closing_disconnects_and_the_next_call_connects_again() -> None:
