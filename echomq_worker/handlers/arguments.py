@@ -7,6 +7,7 @@ import msgspec
 
 from echomq_worker.errors import ArgumentsError
 from echomq_worker.handlers.annotations import check_annotation
+from echomq_worker.handlers.numbers import check_numbers
 from echomq_worker.handlers.signature import Argument, Signature
 
 _IMMUTABLE = (type(None), bool, int, float, str, bytes)
@@ -65,8 +66,11 @@ class NamedArguments:
         try:
             msgspec.convert(values, self._shape)
             payload = encode_json(values)
-            # What JSON has no word for (NaN, say) was changed: a worker must be able to read it.
+            check_numbers(self._label, values, payload)
+            # What was changed on the way, a worker must be able to read.
             self._decode(payload)
+        except ArgumentsError:
+            raise
         except Exception as error:
             raise self._explain_values(values, error) from error
         return payload

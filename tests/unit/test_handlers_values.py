@@ -161,6 +161,27 @@ def test_what_a_worker_could_not_read_back_is_refused_when_enqueued(
         echo(annotation).encode_arguments((value,), {})
 
 
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (float | None, math.nan),
+        (Any, -math.inf),
+        (Any, {"a": [1, (None, math.nan)]}),
+        (list[float | None], [None, math.inf]),
+    ],
+)
+def test_a_number_that_would_become_null_is_refused_when_enqueued(
+    annotation: object, value: object
+) -> None:
+    with pytest.raises(ArgumentsError, match=r'^echo: argument "value": JSON cannot carry'):
+        echo(annotation).encode_arguments((value,), {})
+
+
+def test_a_null_next_to_finite_numbers_is_no_mistake() -> None:
+    handler = echo(list[float | None])
+    assert received(handler, handler.encode_arguments(([1.5, None],), {})) == [1.5, None]
+
+
 def test_a_value_too_deep_for_json_is_refused_when_enqueued() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
