@@ -1,7 +1,9 @@
 """A call of a handler, to be sent now or with others."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Generic, TypedDict, TypeVar, Unpack
 
 from echomq_worker.client.due import due_at, due_in
@@ -10,6 +12,7 @@ from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import Due, JobId
 from echomq_worker.domain.queue_name import check_queue_name
+from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.handlers.options import checked_attempts
 from echomq_worker.handlers.results import Results
 
@@ -59,13 +62,30 @@ class TimedOptions(CallOptions, total=False):
     """When to run: a datetime with a time zone."""
 
 
+OPTIONS = ("queue", "job_id", "max_attempts", "keep_result")
+TIMED_OPTIONS = (*OPTIONS, "delay", "at")
+
+
+def check_options(given: Collection[str], known: Collection[str]) -> None:
+    """Raise `InvalidArgumentError` if an option is given that there is not."""
+    if not (unknown := sorted(set(given) - set(known))):
+        return
+    msg = f"unknown option {unknown[0]!r}: expected one of {', '.join(known)}"
+    if unknown[0] in TIMED_OPTIONS:
+        msg += f". When a job runs is said by enqueue_in and enqueue_at, not by {unknown[0]}="
+    elif near := get_close_matches(unknown[0], known, 1):
+        msg += f". Is {near[0]} meant?"
+    raise InvalidArgumentError(msg)
+
+
 def send_options(**decided: Unpack[CallOptions]) -> SendOptions:
     """Check what a producer has decided.
 
     Raises:
-        InvalidArgumentError: if a value cannot be used (`InvalidQueueError` and `InvalidIdError`
-            are kinds of it).
+        InvalidArgumentError: if there is no such option, or a value cannot be used
+            (`InvalidQueueError` and `InvalidIdError` are kinds of it).
     """
+    check_options(decided, OPTIONS)
     queue, job_id = decided.get("queue"), decided.get("job_id")
     keep_result = decided.get("keep_result")
     return SendOptions(

@@ -13,7 +13,7 @@ from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.job import Admission, JobId, NewJob
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.domain.size import format_size
-from echomq_worker.errors import EchoMQError, PayloadTooLargeError
+from echomq_worker.errors import EchoMQError, InvalidArgumentError, PayloadTooLargeError
 from echomq_worker.handlers import EnqueueMiddleware, Outgoing, Sent, around_send
 from echomq_worker.handlers.results import Results
 
@@ -38,9 +38,14 @@ class Client:
         per thousand; if the server fails in between, some are in and others not.
 
         Raises:
-            InvalidArgumentError: if a payload is too large, or an instant too far away.
+            InvalidArgumentError: if something is no call, a payload is too large, or an instant
+                too far away.
             ServerError: if the server refuses, or does not answer (`UnavailableError`).
         """
+        for call in calls:
+            if not isinstance(call, Call):  # pyright: ignore[reportUnnecessaryIsInstance]
+                msg = f"{call!r:.80} is no call: expected what job.call(...) returns"
+                raise InvalidArgumentError(msg)
         outgoing = [self._outgoing(call) for call in calls]
         minted = {
             item.job.id

@@ -3,11 +3,19 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from echomq_worker.client.call import Call, CallOptions, TimedOptions, send_options
+from echomq_worker.client.call import (
+    TIMED_OPTIONS,
+    Call,
+    CallOptions,
+    TimedOptions,
+    check_options,
+    send_options,
+)
 from echomq_worker.errors import ArgumentsError, InvalidArgumentError
 from echomq_worker.handlers import Registry
 from echomq_worker.handlers.arguments import encode_json, told
 from echomq_worker.handlers.handler import check_handler_name
+from echomq_worker.handlers.numbers import check_numbers
 from echomq_worker.handlers.results import ANY_RESULT
 
 
@@ -26,6 +34,7 @@ def call_by_name(
         InvalidArgumentError: if an option cannot be used.
     """
     decided = send_options(**_without_time(options))
+    _check_named(name, arguments)
     if name in registry.names():
         handler = registry.named(name)
         queue, results = handler.queue, handler.results
@@ -59,18 +68,27 @@ def raw_call(payload: bytes, default_queue: str, options: TimedOptions) -> Call[
     return _timed(call, options)
 
 
+def _check_named(name: str, arguments: object) -> None:
+    if isinstance(arguments, Mapping) and all(
+        isinstance(key, str) for key in cast("Mapping[object, object]", arguments)
+    ):
+        return
+    msg = f"{name}: arguments are named by text: expected a mapping such as {{'to': 'a@b.c'}}"
+    raise ArgumentsError(msg)
+
+
 def _payload(name: str, arguments: Mapping[str, Any]) -> bytes:
-    if not all(isinstance(key, str) for key in arguments):  # pyright: ignore[reportUnnecessaryIsInstance]
-        msg = f"{name}: arguments are named by text: expected a mapping such as {{'to': 'a@b.c'}}"
-        raise ArgumentsError(msg)
     try:
-        return encode_json(dict(arguments))
+        payload = encode_json(dict(arguments))
     except Exception as error:
         msg = f"{name}: the arguments cannot be written as JSON: {told(error)}"
         raise ArgumentsError(msg) from error
+    check_numbers(name, arguments, payload)
+    return payload
 
 
 def _without_time(options: TimedOptions) -> CallOptions:
+    check_options(options, TIMED_OPTIONS)
     rest = options.copy()
     rest.pop("delay", None)
     rest.pop("at", None)

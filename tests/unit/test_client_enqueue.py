@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from echomq_worker import EchoMQ
+from echomq_worker.client.call import OPTIONS, TIMED_OPTIONS, CallOptions, TimedOptions
 from echomq_worker.domain.ids import BrandedId
 from echomq_worker.domain.job import After, At, NewJob
 from echomq_worker.errors import (
@@ -103,6 +104,25 @@ def test_options_that_cannot_be_used_are_refused_where_they_are_given(
 ) -> None:
     with pytest.raises(error):
         with_send()[1].options(**options)
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("foo", "unknown option 'foo': expected one of queue, job_id, max_attempts, keep_result$"),
+        ("delay", "enqueue_in and enqueue_at, not by delay="),
+        ("at", "enqueue_in and enqueue_at, not by at="),
+        ("max_attemps", "Is max_attempts meant"),
+    ],
+)
+def test_an_option_there_is_not_is_refused_and_the_others_are_named(option: str, hint: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=hint):
+        with_send()[1].options(**{option: "1h"})
+
+
+def test_every_option_that_is_declared_is_known() -> None:
+    assert set(OPTIONS) == CallOptions.__optional_keys__
+    assert set(TIMED_OPTIONS) == TimedOptions.__optional_keys__
 
 
 def test_a_result_that_json_cannot_carry_cannot_be_kept() -> None:

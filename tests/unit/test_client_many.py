@@ -10,6 +10,7 @@ from echomq_worker.domain.job import After, JobId
 from echomq_worker.errors import (
     DuplicateJobError,
     EchoMQError,
+    InvalidArgumentError,
     PayloadTooLargeError,
     UnavailableError,
 )
@@ -49,6 +50,16 @@ async def test_many_calls_are_all_checked_before_the_first_is_sent() -> None:
     app, send, mail = with_send(max_payload=64)
     with pytest.raises(PayloadTooLargeError):
         await app.enqueue_many([send.call("a"), send.options(queue="b").call("x" * 99)])
+    assert mail.calls == []
+
+
+async def test_what_is_no_call_is_refused_before_anything_is_sent() -> None:
+    app, send, mail = with_send()
+    calls: list[Any] = [send.call("a"), 1]
+    with pytest.raises(InvalidArgumentError, match=r"^1 is no call: expected what job\.call"):
+        await app.enqueue_many(calls)
+    with pytest.raises(InvalidArgumentError, match="is no call"):
+        await app.enqueue_many([send])
     assert mail.calls == []
 
 

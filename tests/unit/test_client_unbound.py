@@ -56,6 +56,10 @@ async def test_a_handler_that_is_not_known_is_called_by_name_in_the_default_queu
         ("two words", {}, {}, HandlerError),
         ("x", {"a": object()}, {}, ArgumentsError),
         ("x", {1: 2}, {}, ArgumentsError),
+        ("x", None, {}, ArgumentsError),
+        ("x", [("a", 1)], {}, ArgumentsError),
+        ("x", {"a": float("nan")}, {}, ArgumentsError),
+        ("x", {"a": [{"b": float("inf")}]}, {}, ArgumentsError),
         ("x", {}, {"delay": 1, "at": datetime(2027, 1, 1, tzinfo=UTC)}, InvalidArgumentError),
         ("x", {}, {"delay": -1}, InvalidArgumentError),
         ("x", {}, {"queue": "a b"}, InvalidQueueError),
@@ -67,6 +71,24 @@ async def test_a_call_by_name_that_no_worker_could_read_sends_nothing(
     app, backend = made()
     with pytest.raises(error):
         await app.enqueue_by_name(name, arguments, **options)
+    assert backend.opened == 0
+
+
+async def test_a_known_handler_too_wants_its_arguments_by_name() -> None:
+    app, _, mail = with_send()
+    with pytest.raises(ArgumentsError, match=r"^email\.send: arguments are named by text"):
+        await app.enqueue_by_name("email.send", None)  # pyright: ignore[reportArgumentType]
+    assert mail.calls == []
+
+
+async def test_an_option_there_is_not_is_refused_and_the_others_are_named() -> None:
+    app, backend = made()
+    dealy: Any = {"dealy": "1h"}
+    known = "expected one of queue, job_id, max_attempts, keep_result, delay, at"
+    with pytest.raises(InvalidArgumentError, match=f"'dealy': {known}. Is delay meant"):
+        await app.enqueue_by_name("x", {}, **dealy)
+    with pytest.raises(InvalidArgumentError, match="'dealy'"):
+        await app.enqueue_raw(b"", **dealy)
     assert backend.opened == 0
 
 
