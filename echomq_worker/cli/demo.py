@@ -21,7 +21,9 @@ from echomq_worker.cli.options import json_option, with_session
 from echomq_worker.cli.output import say, write_json
 from echomq_worker.cli.session import Session
 from echomq_worker.cli.words import count_of
+from echomq_worker.config.declare import Group
 from echomq_worker.config.export import environment_of
+from echomq_worker.config.settings import declarations
 from echomq_worker.demo.account import account, account_for_programs
 from echomq_worker.demo.audit import Summary
 from echomq_worker.demo.files import find_files
@@ -98,10 +100,7 @@ def demo(  # noqa: PLR0913 - an option each
     What became of them is read from Redis, and added up: the exit code is 1 if it does not add up.
     """
     root = Path(folder or Path(echomq_worker.__file__).parent)
-    files = find_files(root, limit)
-    if not files:
-        msg = f"there are no files in {root}"
-        raise CommandError(msg, ExitCode.NOT_FOUND)
+    files = _files(root, limit)
     plan = make_plan(
         files, random.SystemRandom(), share=share, longest_ms=parse_duration_ms(longest_delay)
     )
@@ -110,6 +109,17 @@ def demo(  # noqa: PLR0913 - an option each
         performance = _Performance(session, plan, crew, kill, Path(scratch))
         summary = asyncio.run(performance.give(as_json=as_json))
     return ExitCode.FAILED if summary.problems else ExitCode.OK
+
+
+def _files(root: Path, limit: int) -> list[Path]:
+    if not root.is_dir():
+        told = "is no directory" if root.exists() else "does not exist"
+        msg = f"{root} {told}: expected a directory with files to index"
+        raise CommandError(msg, ExitCode.NOT_FOUND)
+    if files := find_files(root, limit):
+        return files
+    msg = f"there are no files in {root}"
+    raise CommandError(msg, ExitCode.NOT_FOUND)
 
 
 @contextmanager
@@ -166,8 +176,9 @@ class _Performance:
             "ECHOMQ_HEALTH_FILE": str(self.scratch / "health.json"),
             "ECHOMQ_APP_DIR": str(self.scratch),
         }
-        environment = environment_of(loaded, os.environ, WORKER_SETTINGS | decided)
-        # Each worker is to have a name and a node number of its own.
-        for variable in ("ECHOMQ_WORKER_NAME", "ECHOMQ_NODE_ID", "ECHOMQ_APP"):
-            environment.pop(variable, None)
-        return environment
+        environment = environment_of(loaded, os.environ, {})
+        # What is set for other workers could change what becomes of the jobs here.
+        for declaration in declarations().values():
+            if declaration.group is not Group.SERVER:
+                environment.pop(declaration.variable, None)
+        return environment | WORKER_SETTINGS | decided

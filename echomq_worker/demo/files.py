@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 CHUNK = 1 << 18
 
@@ -26,6 +27,16 @@ def find_files(root: Path, limit: int) -> list[Path]:
     Hidden folders, `__pycache__` and links are left out. Folders that may not be read are skipped.
     """
     return list(islice(_walk(root), limit))
+
+
+def text_of(path: Path) -> str:
+    """Return a path as plain text, as URLs write it: a name need not be UTF-8, a payload must."""
+    return quote_from_bytes(os.fsencode(path))
+
+
+def path_of(text: str) -> Path:
+    """Return the path that `text_of` has written."""
+    return Path(os.fsdecode(unquote_to_bytes(text)))
 
 
 def read_facts(path: Path) -> FileFacts:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from echomq_worker.app import EchoMQ
 from echomq_worker.demo.audit import Evidence, Summary, audit
-from echomq_worker.demo.files import FileFacts
+from echomq_worker.demo.files import FileFacts, text_of
 from echomq_worker.demo.jobs import DemoJobs, declare_jobs
 from echomq_worker.demo.ledger import Ledger
 from echomq_worker.demo.plan import Plan
@@ -93,7 +93,7 @@ class Show:
         app = EchoMQ(backend=Server(self.server.options))
         jobs = declare_jobs(app)
         index = jobs.index.options(queue=self.queue_name)
-        calls = [index.call(str(errand.path)) for errand in self.plan.errands]
+        calls = [index.call(text_of(errand.path)) for errand in self.plan.errands]
         timed = [
             call.after(errand.delay_ms / 1_000) if errand.delay_ms else call
             for call, errand in zip(calls, self.plan.errands, strict=True)

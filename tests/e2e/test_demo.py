@@ -1,6 +1,7 @@
 """`echomq demo` and `echomq dev`: what newcomers meet first."""
 
 import json
+import os
 import signal
 import stat
 from collections.abc import Iterator
@@ -88,6 +89,32 @@ def test_a_folder_without_files_is_said(tmp_path: Path):
 
     assert answer.returncode == 3
     assert f"there are no files in {tmp_path}" in answer.stderr
+
+
+@pytest.mark.parametrize(("name", "told"), [("nope", "does not exist"), ("file", "is no directory")])
+def test_what_is_no_folder_is_said(name: str, told: str, tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    answer = echomq("demo", str(tmp_path / name))
+
+    assert answer.returncode == 3
+    assert f"{tmp_path / name} {told}" in answer.stderr
+
+
+def test_settings_for_other_workers_change_nothing_and_any_file_name_is_indexed(tmp_path: Path):
+    Path(tmp_path, os.fsdecode(b"we\xffird")).write_text("x")
+    (tmp_path / "plain").write_text("yz")
+    settings = {
+        "ECHOMQ_MAX_ATTEMPTS": "1",
+        "ECHOMQ_CRASH_LIMIT": "1",
+        "ECHOMQ_JOB_TIMEOUT": "1ms",
+        "ECHOMQ_QUEUES": "mail,reports",
+        "ECHOMQ_NODE_ID": "7",
+    }
+    answer = echomq("demo", str(tmp_path), "--longest-delay", "50ms", "--json", **settings)
+
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    account = json.loads(answer.stdout)
+    assert (account["files"], account["size"], account["unreadable"]) == (2, 3, 0)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,12 +1,13 @@
 """Which files the demonstration finds, and what it finds out about one."""
 
 import hashlib
+import os
 import random
 from pathlib import Path
 
 import pytest
 
-from echomq_worker.demo.files import FileFacts, find_files, read_facts
+from echomq_worker.demo.files import FileFacts, find_files, path_of, read_facts, text_of
 from echomq_worker.demo.plan import make_plan
 
 
@@ -45,6 +46,17 @@ def test_a_file_is_measured_to_the_byte(content: bytes, tmp_path: Path):
         lines=content.count(b"\n"),
         sha256=hashlib.sha256(content).hexdigest(),
     )
+
+
+@pytest.mark.parametrize("name", [b"we\xffird", b"100%25 \\xff.txt", "stra\u00dfe".encode()])
+def test_any_name_is_told_to_a_worker_in_plain_text_and_found_again(name: bytes, tmp_path: Path):
+    (tmp_path / os.fsdecode(name)).write_bytes(b"x")
+    (path,) = find_files(tmp_path, 10)
+
+    told = text_of(path)
+
+    assert told.encode().decode() == told
+    assert path_of(told) == path
 
 
 def test_a_share_of_the_files_waits_within_the_bounds():
