@@ -8,9 +8,19 @@ from typing import Any
 import click
 
 from echomq_worker.cli.ask import ask
-from echomq_worker.cli.dead_jobs import DONE, Choice, Outcome, choose, remove_all, requeue_all
+from echomq_worker.cli.dead_jobs import (
+    DONE,
+    MALFORMED,
+    Choice,
+    Listing,
+    Outcome,
+    choose,
+    list_dead,
+    remove_all,
+    requeue_all,
+    view_all,
+)
 from echomq_worker.cli.exit_codes import CommandError, ExitCode
-from echomq_worker.cli.find import find_queues
 from echomq_worker.cli.options import json_option, queue_option, with_session
 from echomq_worker.cli.output import Column, say, write_json, write_rows
 from echomq_worker.cli.session import Session
@@ -26,10 +36,11 @@ COLUMNS = [
     Column("QUEUE", "queue"),
     Column("NAME", "name"),
     Column("DIED", "died"),
-    Column("ATTEMPTS", "attempts", right=True),
+    Column("ATTEMPTS", "tried", right=True),
     Column("ERROR", "error"),
 ]
 STDIN = "-"
+USUAL_LIMIT = 20
 
 
 @click.group()
@@ -41,41 +52,35 @@ def dead() -> None:
 @queue_option(default=None, doc="Only this queue; else all of them.")
 @click.option(
     "--limit",
-    default=20,
-    show_default=True,
     type=click.IntRange(1, 10_000),
-    help="So many a queue.",
+    help=f"So many a queue.  [default: {USUAL_LIMIT}; all of them with --ids]",
 )
 @click.option("--ids", "only_ids", is_flag=True, help="Print nothing but ids, for `requeue -`.")
 @json_option
 @with_session
 def list_(
-    session: Session, *, queue: str | None, limit: int, only_ids: bool, as_json: bool
+    session: Session, *, queue: str | None, limit: int | None, only_ids: bool, as_json: bool
 ) -> None:
     """Show dead jobs, the latest enqueued first."""
 
-    async def look(server: Server) -> tuple[list[JobView], int]:
-        views: list[JobView] = []
-        total = 0
-        for name in await find_queues(server, [queue] if queue else [], session.settings.queues):
-            total += (await server.queue(name).counts()).dead
-            views += await server.queue(name).dead(limit)
-        return views, total
+    most = limit or (None if only_ids else USUAL_LIMIT)
 
-    views, total = ask(session, look)
+    async def look(server: Server) -> tuple[Listing, list[JobView]]:
+        listing = await list_dead(server, queue, session.settings.queues, most)
+        return listing, [] if only_ids else await view_all(server, listing)
+
+    listing, views = ask(session, look)
     if only_ids:
-        click.echo("".join(f"{view.id}\n" for view in views), nl=False)
-        return
-    now_ms = time.time_ns() // 1_000_000
-    redactor = session.redactor
-    write_rows(
-        [_row(view, now_ms, redactor) for view in views],
-        COLUMNS,
-        as_json=as_json,
-        empty="no dead jobs",
-    )
-    if total > len(views) and not as_json:
-        say(f"... {total - len(views)} more (--limit)")
+        ids = [job_id for picked in listing.picked for job_id in picked.ids]
+        click.echo("".join(f"{job_id}\n" for job_id in ids), nl=False)
+    else:
+        now_ms = time.time_ns() // 1_000_000
+        rows = [_row(view, now_ms, session.redactor, as_json=as_json) for view in views]
+        write_rows(rows, COLUMNS, as_json=as_json, empty="no dead jobs")
+    for odd in listing.malformed:
+        say(f"queue {odd.queue} has {odd.id!r} among its dead, which can be no job: not shown")
+    if listing.more:
+        say(f"... {listing.more} more (--limit)")
 
 
 def _which(function: Callable[..., int]) -> Callable[..., int]:
@@ -133,26 +138,27 @@ def remove(  # noqa: PLR0913 - an option each
     """Remove dead jobs for good, with their payloads and errors."""
     wanted = _wanted(ids, everything=everything)
 
-    async def take_away(server: Server) -> list[Outcome] | Choice:
-        choice = await choose(server, wanted, queue, session.settings.queues)
-        if dry_run:
-            return choice
-        if choice.count and not yes:
-            _ask_back(f"Remove {count_of(choice.count, 'dead job')} for good?")
-        return await remove_all(server, choice)
+    choice = ask(session, lambda server: choose(server, wanted, queue, session.settings.queues))
+    if dry_run:
+        return _report("removed", choice, as_json=as_json)
+    # Asked while no event loop runs, which would keep Ctrl-C to itself.
+    if choice.count and not yes:
+        _ask_back(f"Remove {count_of(choice.count, 'dead job')} for good?")
+    return _report(
+        "removed", ask(session, lambda server: remove_all(server, choice)), as_json=as_json
+    )
 
-    return _report("removed", ask(session, take_away), as_json=as_json)
 
-
-def _row(view: JobView, now_ms: int, redactor: Redactor) -> dict[str, Any]:
+def _row(view: JobView, now_ms: int, redactor: Redactor, *, as_json: bool) -> dict[str, Any]:
     limit = "" if view.max_attempts is None else f"/{view.max_attempts}"
-    return {
+    return ({} if as_json else {"tried": f"{view.attempts}{limit}"}) | {
         "id": view.id,
         "queue": view.queue,
         "name": view.name,
         "died": moment(view.died_ms, now_ms),
         "died_at": rfc3339(view.died_ms),
-        "attempts": f"{view.attempts}{limit}",
+        "attempts": view.attempts,
+        "max_attempts": view.max_attempts,
         "error": None if view.last_error is None else redactor.text(view.last_error),
     }
 
@@ -198,7 +204,8 @@ def _report(done: str, found: list[Outcome] | Choice, *, as_json: bool) -> int:
         say(f"{good} of {count_of(len(found), 'job')} {done}")
     if good == len(found):
         return ExitCode.OK
-    return ExitCode.PARTLY if good else ExitCode.NOT_FOUND
+    odd = any(outcome.outcome == MALFORMED for outcome in found)
+    return ExitCode.PARTLY if good or odd else ExitCode.NOT_FOUND
 
 
 def _foretell(word: str, choice: Choice, *, as_json: bool) -> int:
@@ -211,8 +218,10 @@ def _foretell(word: str, choice: Choice, *, as_json: bool) -> int:
     write_rows(rows, columns, as_json=as_json)
     if not as_json:
         say(f"{count_of(choice.count, 'job')} {word}; nothing was changed")
-    if not choice.strangers:
-        return ExitCode.OK
+    for odd in choice.malformed:
+        say(f"{odd.id}: malformed id")
     for job_id in choice.strangers:
         say(f"{job_id}: not dead")
-    return ExitCode.PARTLY if rows else ExitCode.NOT_FOUND
+    if not choice.strangers and not choice.malformed:
+        return ExitCode.OK
+    return ExitCode.PARTLY if rows or choice.malformed else ExitCode.NOT_FOUND

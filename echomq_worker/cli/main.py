@@ -46,7 +46,7 @@ def _explained(error: Exception, given: list[str]) -> int:
 
     code: int = ExitCode.FAILED
     match error:
-        case click.Abort(__cause__=KeyboardInterrupt()):
+        case click.Abort(__context__=KeyboardInterrupt()):
             _say("stopped")
             code = ExitCode.INTERRUPTED
         case click.Abort():

@@ -1,8 +1,15 @@
 """`echomq dead`: looking at dead jobs, bringing them back, and removing them."""
 
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
+import redis
 
 from echomq_worker.domain.failures import Failure, remember
 from echomq_worker.domain.job import JobId, State
@@ -46,17 +53,80 @@ async def test_the_dead_are_listed_the_latest_first(ask: Ask, queue: QueueStore,
 
     assert [record["id"] for record in records] == [B, A]
     assert records[0]["error"] == "ValueError: no good"
-    assert records[0]["attempts"] == "1/3"
+    assert (records[0]["attempts"], records[0]["max_attempts"]) == (1, 3)
     assert table.out.splitlines()[1].split()[:3] == [B, queue.name, "email.send"]
+    assert " 1/3 " in table.out
 
 
 async def test_a_long_list_is_cut_and_says_so(ask: Ask, queue: QueueStore, bury: Bury):
     await bury(A, B, C)
 
     answer = await ask("dead", "list", "-q", queue.name, "--limit", "2")
+    ids = await ask("dead", "list", "-q", queue.name, "--limit", "2", "--ids")
+    rows = await ask("dead", "list", "-q", queue.name, "--limit", "2", "--json")
 
     assert len(answer.out.splitlines()) == 3
-    assert "1 more" in answer.err
+    assert (ids.out, len(rows.records)) == (f"{C}\n{B}\n", 2)
+    for each in (answer, ids, rows):
+        assert "... 1 more (--limit)" in each.err
+
+
+async def test_ids_are_all_listed_unless_a_limit_is_given(
+    ask: Ask, queue: QueueStore, bury: Bury, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("echomq_worker.cli.dead.USUAL_LIMIT", 1)
+    await bury(A, B, C)
+
+    answer = await ask("dead", "list", "-q", queue.name, "--ids")
+
+    assert (answer.out, answer.err) == (f"{C}\n{B}\n{A}\n", "")
+
+
+@pytest.fixture
+def junk(queue: QueueStore, server_url: str) -> str:
+    """Put something among the queue's dead that is no id."""
+    with redis.Redis.from_url(server_url) as client:
+        client.zadd(f"emq:{{{queue.name}}}:dead", {"junk": 0, b"\xff": 0})
+    return "junk"
+
+
+async def test_what_is_no_id_among_the_dead_is_told_and_not_counted_as_more(
+    ask: Ask, queue: QueueStore, bury: Bury, junk: str
+):
+    await bury(A)
+
+    table = await ask("dead", "list", "-q", queue.name)
+    ids = await ask("dead", "list", "-q", queue.name, "--ids")
+
+    assert "more" not in table.err
+    assert f"'{junk}' among its dead" in table.err
+    assert ids.out == f"{A}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "end"),
+    [(("requeue", "--all"), State.PENDING), (("remove", "--all", "--yes"), None)],
+)
+async def test_what_is_no_id_among_the_dead_fails_alone(  # noqa: PLR0913 - fixtures
+    words: tuple[str, ...],
+    end: State | None,
+    ask: Ask,
+    queue: QueueStore,
+    bury: Bury,
+    junk: str,
+):
+    await bury(A, B)
+
+    foretold = await ask("dead", *words, "-q", queue.name, "--dry-run")
+    answer = await ask("dead", *words, "-q", queue.name)
+    again = await ask("dead", *words, "-q", queue.name, "--json")
+
+    assert (foretold.code, answer.code, again.code) == (4, 4, 4)
+    assert f"{junk}: malformed id" in foretold.err
+    assert f"{junk}: malformed id" in answer.err
+    assert "2 of 4 jobs" in answer.err
+    assert again.records[-1]["outcome"] == "malformed_id"
+    assert await states(queue, [A, B]) == [end] * 2
 
 
 async def test_no_dead_jobs_is_no_failure(ask: Ask, queue: QueueStore):
@@ -141,6 +211,36 @@ async def test_on_a_terminal_the_answer_decides(
     yes = await ask("dead", "remove", "--all", given="y\n")
     assert yes.code == 0
     assert await states(queue, [A]) == [None]
+
+
+async def test_ctrl_c_at_the_question_stops_at_once(
+    ask: Ask, queue: QueueStore, bury: Bury, server_url: str
+):
+    await bury(A)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own program
+        [sys.executable, "-m", "echomq_worker", "dead", "remove", A, "-q", queue.name],
+        stdin=theirs,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "ECHOMQ_REDIS_URL": server_url},
+    )
+    assert process.stderr is not None
+    said = b""
+    while b"[y/N]" not in said:
+        more = os.read(process.stderr.fileno(), 4_096)
+        assert more, said
+        said += more
+    time.sleep(0.2)  # noqa: ASYNC251 - until it reads
+    process.send_signal(signal.SIGINT)
+
+    try:
+        assert process.wait(5) == 130
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(ours)
+        os.close(theirs)
+    assert await states(queue, [A]) == [State.DEAD]
 
 
 @pytest.mark.parametrize("verb", ["requeue", "remove"])
