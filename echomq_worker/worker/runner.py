@@ -90,9 +90,10 @@ class Runner:
     async def _work(self, run: Run, ended: Ended) -> None:
         try:
             outcome = await self._outcome(run)
-        except GeneratorExit:  # the loop is gone, and nobody is left to tell
-            raise
-        except BaseException as error:  # noqa: BLE001 - our own failure: the lease will run out
+        except BaseException as error:
+            if _is_closed(run, error):
+                raise
+            # Our own failure: the lease will run out.
             self._journal.undecided(run, error)
             outcome = None
         run.seconds = perf_counter() - run.started
@@ -103,9 +104,9 @@ class Runner:
     async def _outcome(self, run: Run) -> Outcome | None:
         try:
             value = await self._attempt(run)
-        except GeneratorExit:
-            raise
-        except BaseException as error:  # noqa: BLE001 - not even SystemExit ends the worker
+        except BaseException as error:  # not even SystemExit ends the worker
+            if _is_closed(run, error):
+                raise
             if run.gave_up:
                 return self._judge.interrupted(run, error)
             return self._judge.raised(run, error)
@@ -172,6 +173,19 @@ class Runner:
         finally:
             run.in_thread = False
         return await _go_on(run, value) if isawaitable(value) else value
+
+
+def _is_closed(run: Run, error: BaseException) -> bool:
+    """Return whether the run's own coroutine is being closed: its loop is gone, as all is.
+
+    A handler may raise `GeneratorExit` too, and that is a failed attempt like any other.
+    """
+    if not isinstance(error, GeneratorExit):
+        return False
+    try:
+        return asyncio.current_task() is not run.task
+    except RuntimeError:
+        return True
 
 
 async def _go_on(run: Run, rest: Awaitable[object]) -> object:
