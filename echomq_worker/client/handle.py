@@ -11,7 +11,12 @@ from echomq_worker.domain.duration import format_duration, parse_duration_ms
 from echomq_worker.domain.failures import read_failures
 from echomq_worker.domain.job import JobId, State
 from echomq_worker.domain.views import JobView, Places, Removed
-from echomq_worker.errors import JobFailedError, ResultTimeoutError, ResultUnavailableError
+from echomq_worker.errors import (
+    JobFailedError,
+    ResultTimeoutError,
+    ResultUnavailableError,
+    UnavailableError,
+)
 from echomq_worker.handlers.results import Results
 
 R_co = TypeVar("R_co", covariant=True)
@@ -50,7 +55,8 @@ class JobHandle(Generic[R_co]):
         Only a kept result can be read: declare `keep_result=` with the handler or the call.
 
         Args:
-            timeout: how long to wait; None waits for as long as it takes, 0 looks once.
+            timeout: how long to wait, also for a server that is away meanwhile; 0 looks once. None
+                waits for as long as it takes, but not for the server.
 
         Raises:
             JobFailedError: if it has died.
@@ -58,21 +64,22 @@ class JobHandle(Generic[R_co]):
                 no longer, or it was removed.
             ResultTimeoutError: if it had no result in time. The job goes on.
             ResultError: if the result is not what the handler is declared to return.
-            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+            ServerError: if the server refuses, or does not answer at the end (`UnavailableError`).
         """
         limit_ms = None if timeout is None else parse_duration_ms(timeout)
         started_ms = self.clock.monotonic_ms()
-        queue = await self._queue()
         pause_ms = FIRST_LOOK_MS
         while True:
-            if (found := await self._look(queue)) is not None:
-                return found[0]
+            answer = await self._look_or_outage()
+            if isinstance(answer, tuple):
+                return answer[0]
             if limit_ms is not None:
                 left_ms = started_ms + limit_ms - self.clock.monotonic_ms()
                 if left_ms <= 0:
-                    msg = f"job {self.id} had no result within {format_duration(limit_ms)}"
-                    raise ResultTimeoutError(msg)
+                    raise answer or ResultTimeoutError(_too_late(self.id, limit_ms))
                 pause_ms = min(pause_ms, left_ms)
+            elif answer is not None:
+                raise answer
             await self.clock.sleep_ms(pause_ms)
             pause_ms = min(pause_ms * 3 // 2, LONGEST_LOOK_MS)
 
@@ -90,6 +97,12 @@ class JobHandle(Generic[R_co]):
 
     async def _queue(self) -> Queue:
         return (await self.backends.backend()).queue(self.queue)
+
+    async def _look_or_outage(self) -> Found[R_co] | UnavailableError:
+        try:
+            return await self._look(await self._queue())
+        except UnavailableError as error:
+            return error
 
     async def _look(self, queue: Queue) -> Found[R_co]:
         if (found := await self._kept(queue)) is not None:
@@ -125,6 +138,10 @@ class JobHandle(Generic[R_co]):
         told = ": ".join(part for part in (error_type, error_message) if part)
         msg = f"job {self.id} has died: {told or 'no reason was given'}"
         raise JobFailedError(msg, error_type=error_type, error_message=error_message)
+
+
+def _too_late(job_id: JobId, limit_ms: int) -> str:
+    return f"job {job_id} had no result within {format_duration(limit_ms)}"
 
 
 def _last_failure(seen: JobView) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from echomq_worker.errors import (
     ResultError,
     ResultTimeoutError,
     ResultUnavailableError,
+    UnavailableError,
 )
 from tests.unit.client_fakes import FakeBackend, FakeQueue, StepClock
 
@@ -74,6 +75,50 @@ async def test_a_result_that_comes_while_waiting_ends_the_wait() -> None:
     clock.sleep_ms = sleep_ms
     assert await handle.result() == Report(7)
     assert len(clock.slept_ms) == 3
+
+
+def away(queue: FakeQueue, clock: StepClock, until_ms: int) -> None:
+    answer = queue.result
+
+    async def result(job_id: JobId) -> KeptResult | None:
+        if clock.ms < until_ms:
+            msg = "away"
+            raise UnavailableError(msg)
+        return await answer(job_id)
+
+    queue.result = result
+
+
+async def test_a_result_is_waited_for_while_the_server_is_away() -> None:
+    handle, queue, clock = made()
+    queue.results[JOB] = kept(b'{"pages":7}')
+    away(queue, clock, until_ms=5_000)
+    assert await handle.result(timeout="10s") == Report(7)
+    assert 5_000 <= clock.ms <= 6_000
+
+
+async def test_a_server_that_stays_away_is_what_ended_the_wait() -> None:
+    handle, queue, clock = made()
+    away(queue, clock, until_ms=99_000)
+    with pytest.raises(UnavailableError, match="away"):
+        await handle.result(timeout="10s")
+    assert clock.ms == 10_000
+
+
+async def test_a_server_that_came_back_is_not_to_blame_for_a_late_result() -> None:
+    handle, queue, clock = made()
+    queue.views[JOB] = [view(State.ACTIVE)]
+    away(queue, clock, until_ms=5_000)
+    with pytest.raises(ResultTimeoutError):
+        await handle.result(timeout="10s")
+
+
+async def test_who_waits_without_a_limit_does_not_wait_for_a_server() -> None:
+    handle, queue, clock = made()
+    away(queue, clock, until_ms=99_000)
+    with pytest.raises(UnavailableError, match="away"):
+        await handle.result()
+    assert clock.slept_ms == []
 
 
 async def test_a_timeout_of_zero_looks_once() -> None:
