@@ -1,7 +1,7 @@
 """Numbers that JSON has no word for, and that would turn into null on the way."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -34,13 +34,12 @@ def check_numbers(label: str, values: Mapping[str, Any], payload: bytes) -> None
 def _not_finite(value: object) -> float | None:
     left = [value]
     while left:
-        match left.pop():
-            case float() as number if not math.isfinite(number):
-                return number
-            case dict() as mapping:
-                left.extend(cast("dict[object, object]", mapping).values())
-            case list() | tuple() | set() | frozenset() as items:
-                left.extend(cast("list[object]", items))
-            case _:
-                pass
+        item = left.pop()
+        if isinstance(item, float):
+            if not math.isfinite(item):
+                return item
+        elif isinstance(item, dict):
+            left.extend(cast("dict[object, object]", item).values())
+        elif isinstance(item, list | tuple | set | frozenset):
+            left.extend(cast("Collection[object]", item))
     return None
