@@ -10,6 +10,7 @@ from types import ModuleType
 from echomq_worker.app import EchoMQ
 from echomq_worker.cli.exit_codes import CommandError, ExitCode
 from echomq_worker.cli.words import near_misses
+from echomq_worker.worker import signals
 
 MOST_NAMED = 10
 
@@ -23,7 +24,8 @@ def load_app(spec: str, app_dir: str) -> EchoMQ:
 
     Raises:
         CommandError: if there is no such module or attribute, if importing the module fails
-            (its error is the cause), or if what is found is no application.
+            (its error is the cause; also if it exits), or if what is found is no application.
+        SystemExit: if a signal asks this process to stop meanwhile.
     """
     module_name, _, attribute = spec.partition(":")
     folder = _on_path(app_dir)
@@ -66,11 +68,20 @@ def _import(name: str, folder: Path) -> ModuleType:
             f"set ECHOMQ_APP_DIR"
         )
         raise CommandError(msg, ExitCode.CONFIG) from error
+    except SystemExit as error:
+        if _raised_by_signal(error):
+            raise
+        raise _broken(name, folder, error) from error
     except Exception as error:
         raise _broken(name, folder, error) from error
 
 
-def _broken(name: str, folder: Path, error: Exception) -> CommandError:
+def _raised_by_signal(error: SystemExit) -> bool:
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].filename == signals.__file__
+
+
+def _broken(name: str, folder: Path, error: BaseException) -> CommandError:
     told = f"{type(error).__name__}: {error}"
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename.startswith(f"{folder}{os.sep}")]

@@ -9,6 +9,7 @@ import pytest
 from echomq_worker import EchoMQ
 from echomq_worker.cli.application import load_app
 from echomq_worker.cli.exit_codes import CommandError, ExitCode
+from tests.support.processes import echomq
 
 GOOD = "from echomq_worker import EchoMQ\napp = EchoMQ()\nclass Box:\n    inner = app\nnumber = 3\n"
 
@@ -50,6 +51,7 @@ def test_an_attribute_may_be_nested(tmp_path: Path):
         ("needy_jobs:app", ['importing "needy_jobs" failed: ModuleNotFoundError', "line 2"]),
         ("broken_jobs:app", ["failed: ZeroDivisionError: division by zero", "line 1"]),
         ("odd_jobs:app", ["failed: SyntaxError"]),
+        ("leaving_jobs:app", ['importing "leaving_jobs" failed: SystemExit: 0', "line 2"]),
         ("empty_jobs:app", ['has no attribute "app"']),
     ],
 )
@@ -59,6 +61,7 @@ def test_what_cannot_be_found_is_explained(spec: str, complaints: list[str], tmp
     write(tmp_path, "broken_jobs", "1 / 0\n")
     write(tmp_path, "odd_jobs", "def :\n")
     write(tmp_path, "empty_jobs", "")
+    write(tmp_path, "leaving_jobs", "import sys\nsys.exit(0)\n")
 
     with pytest.raises(CommandError) as caught:
         load_app(spec, str(tmp_path))
@@ -73,8 +76,20 @@ def test_a_folder_that_is_none_is_named(tmp_path: Path):
         load_app("jobs:app", str(tmp_path / "no_folder"))
 
 
-def test_a_signal_during_the_import_is_not_taken_for_a_broken_module(tmp_path: Path):
-    folder = write(tmp_path, "stopping_jobs", "raise SystemExit(0)\n")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n", 0),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n", 130),
+        ("raise SystemExit(0)\n", 78),
+    ],
+)
+def test_a_signal_during_the_import_is_not_taken_for_a_broken_module(
+    text: str, code: int, tmp_path: Path
+):
+    folder = write(tmp_path, "stopping_jobs", text)
 
-    with pytest.raises(SystemExit):
-        load_app("stopping_jobs:app", folder)
+    answer = echomq("run", "stopping_jobs:app", ECHOMQ_APP_DIR=folder)
+
+    assert answer.returncode == code, answer.stderr
+    assert ("failed: SystemExit" in answer.stderr) == (code == 78)
