@@ -50,8 +50,10 @@ def wired_by_settings(flags: Mapping[str, str | None]) -> Wiring:
         SettingsError: with every problem at once.
     """
     from echomq_worker.config import load  # noqa: PLC0415 - not needed to declare handlers
+    from echomq_worker.config.sources import decided_in_code  # noqa: PLC0415 - likewise
 
-    return wired_to(load(os.environ, flags).settings)
+    origins = {attribute: decided_in_code(attribute) for attribute in flags}
+    return wired_to(load(os.environ, flags, origins=origins).settings)
 
 
 def wired_to(settings: "Settings") -> Wiring:

@@ -7,6 +7,7 @@ from typing import Any
 from echomq_worker.app import EchoMQ
 from echomq_worker.backend import wired_to
 from echomq_worker.client import JobHandle, TimedOptions
+from echomq_worker.client.unbound import call_by_name
 from echomq_worker.config import Settings
 from echomq_worker.domain.job import JobId
 from echomq_worker.errors import (
@@ -61,8 +62,10 @@ async def send(
         options["keep_result"] = (wait_ms + KEPT_AFTER_WAIT_MS) / 1_000
     app = EchoMQ()
     app.use(wired_to(settings))
+    # Made first: what is wrong with it is told even where no server answers.
+    call = call_by_name(app.registry, app.default_queue, _checked(name), arguments, options)
     async with app:
-        handle = await app.enqueue_by_name(_checked(name), arguments, **options)
+        (handle,) = await app.client.send([call])
         if wait_ms is None:
             return Sent(id=handle.id, queue=handle.queue, created=handle.created)
         return await _end_of(handle, wait_ms)

@@ -14,7 +14,7 @@ from echomq_worker.cli.application import load_app
 from echomq_worker.cli.banner import Herald, introduce, label, ready, what_runs
 from echomq_worker.cli.exit_codes import CommandError, ExitCode
 from echomq_worker.cli.main import BEGAN
-from echomq_worker.cli.output import say
+from echomq_worker.cli.output import say, write_json
 from echomq_worker.cli.session import Session
 from echomq_worker.config import Settings
 from echomq_worker.domain.duration import format_duration
@@ -57,8 +57,22 @@ def prepare(session: Session, signals: Signals) -> EchoMQ:
     return app
 
 
-def show_only(settings: Settings, app: EchoMQ) -> int:
+def show_only(settings: Settings, app: EchoMQ, *, as_json: bool) -> int:
     """Say what would run."""
+    if as_json:
+        write_json(
+            {
+                "handlers": [
+                    {"name": handler.name, "queue": handler.queue}
+                    for handler in app.registry.handlers()
+                ],
+                "queues": [
+                    {"name": queue.name, "weight": queue.weight} for queue in settings.queues
+                ],
+                "concurrency": settings.concurrency,
+            }
+        )
+        return ExitCode.OK
     for line in what_runs(settings, [label(handler) for handler in app.registry.handlers()]):
         say(line)
     return ExitCode.OK

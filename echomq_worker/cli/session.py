@@ -9,6 +9,7 @@ from echomq_worker.cli.output import say
 from echomq_worker.config import Loaded, Settings, load
 from echomq_worker.config.env_file import read_env_file
 from echomq_worker.config.settings import twins_of
+from echomq_worker.config.sources import Source, decided_in_code
 from echomq_worker.domain.redaction import Redactor
 from echomq_worker.errors import SettingsError
 
@@ -27,6 +28,7 @@ class Session:
         self._flags = dict(flags or {})
         self._env_files = [Path(path) for path in env_files]
         self._said: set[str] = set()
+        self._origins: dict[str, Source] = {}
 
     @cached_property
     def loaded(self) -> Loaded:
@@ -35,7 +37,7 @@ class Session:
         Raises:
             SettingsError: with every problem.
         """
-        loaded = load(os.environ, self._flags, self._env_files)
+        loaded = load(os.environ, self._flags, self._env_files, origins=self._origins)
         for warning in loaded.warnings:
             if warning not in self._said:
                 say(f"warning: {warning}")
@@ -63,6 +65,7 @@ class Session:
     def add_flag(self, attribute: str, text: str | None) -> None:
         """Take a value from an argument of the command, before the settings are read."""
         self._flags[attribute] = text
+        self._origins[attribute] = Source(attribute.upper())
         self._forget()
 
     def add_env_file(self, path: Path) -> None:
@@ -75,7 +78,9 @@ class Session:
 
         What the command line says still counts for more.
         """
-        self._flags |= {name: text for name, text in given.items() if not self._flags.get(name)}
+        new = {name: text for name, text in given.items() if not self._flags.get(name)}
+        self._flags |= new
+        self._origins |= {name: decided_in_code(name) for name in new}
         self._forget()
 
     def suggest(self, defaults: Mapping[str, str]) -> None:

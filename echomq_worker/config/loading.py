@@ -33,6 +33,7 @@ def load(
     env_files: Sequence[str | Path] = (),
     *,
     strict: bool = False,
+    origins: Mapping[str, Source] | None = None,
 ) -> Loaded:
     """Read all settings: a flag wins over the environment, that over env files and defaults.
 
@@ -41,12 +42,13 @@ def load(
         flags: texts by attribute of `Settings`; None was not given.
         env_files: files of `NAME=value` lines, the strongest last.
         strict: take unknown `ECHOMQ_` variables for errors, as `ECHOMQ_STRICT` does.
+        origins: by attribute, where a value among `flags` came from, if from no flag.
 
     Raises:
         SettingsError: with every problem at once. None of its texts holds a secret.
     """
     try:
-        sources = Sources(environ, flags or {}, [Path(path) for path in env_files])
+        sources = Sources(environ, flags or {}, [Path(path) for path in env_files], origins or {})
     except InvalidArgumentError as error:
         raise SettingsError([f"env file {error}"]) from None
     reading = _Reading(sources)

@@ -16,7 +16,7 @@ class Source:
     """Where a value came from, for `config show --sources` and for errors."""
 
     kind: str
-    """flag, env, file, env file, derived or default."""
+    """flag, env, file, env file, derived or default; or the call or argument that gave it."""
     detail: str = ""
 
     def __str__(self) -> str:
@@ -25,6 +25,11 @@ class Source:
 
 DEFAULT = Source("default")
 DERIVED = Source("derived")
+
+
+def decided_in_code(attribute: str) -> Source:
+    """Return the source of what an application says when it is made."""
+    return Source(f"EchoMQ({attribute}=...)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class Sources:
         environ: the process environment.
         flags: command-line values by attribute of `Settings`; None was not given.
         env_files: a later file wins over an earlier one.
+        origins: by attribute, where a value among the flags came from, if from no flag.
 
     Raises:
         InvalidArgumentError: if an env file cannot be read.
@@ -52,7 +58,9 @@ class Sources:
         environ: Mapping[str, str],
         flags: Mapping[str, str | None],
         env_files: Sequence[Path],
+        origins: Mapping[str, Source],
     ) -> None:
+        self._origins = origins
         self._environ = environ
         self._flags = flags
         self._lines: dict[str, tuple[Path, Line]] = {}
@@ -74,7 +82,7 @@ class Sources:
                 file cannot be read.
         """
         if flag := self._flags.get(attribute):
-            return Given(flag, Source("flag", declaration.flag))
+            return Given(flag, self._origins.get(attribute) or Source("flag", declaration.flag))
         return (
             self._from(self._in_environ, declaration)
             or self._from(self._in_lines, declaration)

@@ -166,6 +166,15 @@ def test_health_is_reached_by_both_ways(
     assert capsys.readouterr().out.count("absent does not exist") == 2
 
 
+def test_a_delay_that_is_none_is_told_without_a_server(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ECHOMQ_REDIS_URL", "redis://127.0.0.1:1/0")
+
+    assert main(["job", "enqueue", "x", "--delay", "nan"]) == 2
+    assert "is no duration" in capsys.readouterr().err
+
+
 def loaded_by(*arguments: str) -> set[str]:
     """Return the modules that a command loads beyond those of `import echomq_worker`."""
     code = (

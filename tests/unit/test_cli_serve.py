@@ -1,5 +1,6 @@
 """What a worker says at its start, and where its settings may come from."""
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,11 +9,13 @@ import pytest
 
 from echomq_worker import EchoMQ
 from echomq_worker.cli.banner import banner, label, ready, unserved
-from echomq_worker.cli.serve import prepare
+from echomq_worker.cli.main import main
+from echomq_worker.cli.serve import prepare, show_only
 from echomq_worker.cli.session import Session
 from echomq_worker.config import Settings, load
 from echomq_worker.config.export import environment_of
 from echomq_worker.domain.views import ServerInfo
+from echomq_worker.errors import SettingsError
 
 INFO = ServerInfo("valkey", "9.0.1", "redis://127.0.0.1:6379/0", "noeviction", -1)
 
@@ -74,6 +77,38 @@ def test_what_is_decided_in_code_counts_more_than_the_environment(session: Sessi
 
     assert session.settings.redis_url.host == "from-code"
     assert session.settings.max_payload == 2_048
+
+
+def test_what_cannot_be_used_is_said_to_come_from_where_it_was_given(session: Session):
+    session.decide_in_code({"node_id": "5000"})
+    session.add_flag("app", "no-app")
+
+    with pytest.raises(SettingsError) as caught:
+        _ = session.settings
+
+    told = "\n".join(caught.value.problems)
+    assert "(from EchoMQ(node_id=...))" in told
+    assert "(from APP)" in told
+    assert "flag" not in told
+
+
+def test_a_producer_is_told_that_its_code_is_wrong():
+    with pytest.raises(SettingsError, match=r"\(from EchoMQ\(node_id=\.\.\.\)\)"):
+        _ = EchoMQ(node_id=5_000).client
+
+
+def test_what_would_run_is_told_to_programs(capsys: pytest.CaptureFixture[str]):
+    assert show_only(settings_of(ECHOMQ_QUEUES="mail:2"), application(), as_json=True) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert {"name": "report.render", "queue": "reports"} in told["handlers"]
+    assert {"name": None, "queue": "legacy"} in told["handlers"]
+    assert told["queues"] == [{"name": "mail", "weight": 2}]
+    assert told["concurrency"] == 32
+
+
+def test_a_worker_that_is_to_run_writes_no_answer_as_json():
+    assert main(["run", "x:app", "--json"]) == 2
 
 
 def test_a_suggestion_counts_only_if_nobody_has_said_anything(session: Session):
