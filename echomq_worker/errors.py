@@ -63,26 +63,32 @@ class SettingsError(EchoMQError):
 
 
 class ServerError(EchoMQError):
-    """The server refused or failed a command; repeating it as it is will not help."""
+    """The server refused or failed a command; repeating it as it is will not help.
 
-
-class UnavailableError(ServerError):
-    """The server could not be reached or did not answer: the outcome is unknown.
-
-    Every write of this library is safe to ask again with the same id. When jobs were enqueued,
-    `ids` has the id of each, in the order of the calls, also those that the library minted: give
-    them as `job_id=` when you ask again, and no job goes in twice. Otherwise it is empty.
+    When jobs were enqueued, `ids` has the id of each, in the order of the calls, also those that
+    the library minted: give them as `job_id=` when you ask again, and no job goes in twice.
+    Otherwise it is empty.
     """
 
-    ids: tuple[str, ...]
+    ids: tuple[str, ...] = ()
 
     def __init__(self, message: str = "", *, ids: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.ids = tuple(ids)
 
 
+class UnavailableError(ServerError):
+    """The server could not be reached, or did not answer: then the outcome is unknown.
+
+    Every write of this library is safe to ask again with the same id: see `ids`.
+    """
+
+
 class OutOfMemoryError(ServerError):
-    """The server is at its memory limit and refused the write; nothing was changed."""
+    """The server is at its memory limit and refused the write, which changed nothing.
+
+    Of many jobs, earlier ones may have gone in: the text says how many. See `ids`.
+    """
 
 
 class AccessError(ServerError):

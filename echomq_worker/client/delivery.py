@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from echomq_worker.client.ports import Backends
 from echomq_worker.domain.job import Admission, JobId, NewJob
-from echomq_worker.errors import DuplicateJobError, UnavailableError
+from echomq_worker.errors import DuplicateJobError, ServerError, WireVersionError
 from echomq_worker.handlers import Outgoing, Sent
 
 MOST_REMINTS = 8
@@ -40,9 +40,12 @@ class Delivery:
         try:
             for queue, of_queue in places.items():
                 sent |= await self._send(queue, jobs, of_queue)
-        except UnavailableError as error:
+        except WireVersionError:
+            raise
+        except ServerError as error:
+            text = f"{error}{_other_queues(len(sent))}"
             # Of all queues: whoever asks again asks for all.
-            raise UnavailableError(str(error), ids=[job.id for job in jobs.values()]) from error
+            raise type(error)(text, ids=[job.id for job in jobs.values()]) from error
         return [sent[place] for place in range(len(outgoing))]
 
     async def _send(
@@ -73,3 +76,12 @@ class Delivery:
         job_id = self.mint()
         self.minted.add(job_id)
         return job_id
+
+
+def _other_queues(jobs: int) -> str:
+    if not jobs:
+        return ""
+    return (
+        f". {jobs} jobs for other queues had gone in before: ask again with the same ids (`ids` of "
+        "this error), which changes nothing for them"
+    )

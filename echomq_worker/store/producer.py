@@ -14,6 +14,7 @@ from echomq_worker.errors import (
 from echomq_worker.protocol.rows import new_job_operands
 from echomq_worker.protocol.scripts import BoundScript, Operand
 from echomq_worker.store.calls import Caller
+from echomq_worker.store.translate import UnreachableError
 from echomq_worker.store.wire import Wire, run_script
 
 CHUNK = 1_000
@@ -48,12 +49,15 @@ class _Order:
         match error:
             case WireVersionError():
                 return error
-            case UnavailableError():
-                text = f"{error}. {self._unknown()}{self._far()}"
-                told = UnavailableError(text, ids=[job.id for job in self.jobs])
+            case ServerError():
+                unknown = isinstance(error, UnavailableError) and not isinstance(
+                    error, UnreachableError
+                )
+                text = f"{error}{self._unknown() if unknown else ''}{self._far()}"
+                told = type(error)(text, ids=[job.id for job in self.jobs])
                 told.__cause__ = error
                 return told
-            case ServerError() | InvalidArgumentError() if self.admissions:
+            case InvalidArgumentError() if self.admissions:
                 return type(error)(f"{error}{self._far()}")
             case _:
                 return error
@@ -63,15 +67,15 @@ class _Order:
             return ""
         return (
             f". Of {len(self.jobs)} jobs {len(self.admissions)} had gone in before: "
-            "ask again with the same ids, which changes nothing for them"
+            "ask again with the same ids (`ids` of this error), which changes nothing for them"
         )
 
     def _unknown(self) -> str:
         left = [job.id for i, job in enumerate(self.jobs) if i not in self.admissions]
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         return (
-            f"Whether {', '.join(left[:_NAMED])}{more} went in is not known: ask again with the "
-            "same id, which changes nothing if it did"
+            f". Whether {', '.join(left[:_NAMED])}{more} went in is not known: ask again with the "
+            "same id (`ids` of this error), which changes nothing if it did"
         )
 
 
@@ -163,15 +167,21 @@ class Producer:
             "log_size": self.log_size,
         }
         deadline = asyncio.get_running_loop().time() + self.give_up_ms / 1000
+        unanswered: UnavailableError | None = None
         with self.caller.one_call(number):
             wait_s = 0.02
             while True:
                 try:
                     await self.prepare()
                     return await run_script(self.wire, script, args, rest)
-                except UnavailableError:
+                except UnavailableError as error:
+                    if not isinstance(error, UnreachableError):
+                        unanswered = error
                     if asyncio.get_running_loop().time() + wait_s > deadline:
-                        raise
+                        if unanswered is None or unanswered is error:
+                            raise
+                        # That nobody is there now does not say what became of an earlier try.
+                        raise unanswered from error
                     args["again"] = "1"
                     await asyncio.sleep(wait_s)
                     wait_s = min(wait_s * 2, 1.0)

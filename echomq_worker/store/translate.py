@@ -1,6 +1,9 @@
 """Turns the client library's errors into ours, so that no other package needs to know it."""
 
+import errno
+import os
 import re
+import socket
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
@@ -29,12 +32,20 @@ _CODE = re.compile(r"(?:^|: -)([A-Z]{3,})\b")
 """The word that tells errors apart. Older servers put one of a script behind their own text."""
 
 
+_CONNECTING = re.compile(r"Error .*?connecting to (\S+)\.(?: |$)", re.DOTALL)
+"""How the client library says that it came to no connection, and where."""
+
+
 class FenceRefusedError(redis_errors.RedisError):
     """Carries our own error through the client library's connect."""
 
     def __init__(self, error: EchoMQError) -> None:
         super().__init__(str(error))
         self.error = error
+
+
+class UnreachableError(UnavailableError):
+    """No connection came about, so nothing was sent."""
 
 
 class OvertakenError(ServerError):
@@ -71,9 +82,27 @@ def translated(error: BaseException, about: str = "") -> EchoMQError:
             return translated(error.__cause__)
         case redis_errors.ResponseError():
             return _refusal(_code(error, text), f"{about}: {text}" if about else text)
+        case redis_errors.ConnectionError() if (place := _CONNECTING.match(text)) is not None:
+            return UnreachableError(
+                f"cannot connect to the server at {place[1]}: {_why(error)}. Is it running? "
+                "See ECHOMQ_REDIS_URL"
+            )
         case _:
             reason = text or type(error).__name__
             return UnavailableError(f"no answer from the server ({reason}); the outcome is unknown")
+
+
+def _why(error: BaseException) -> str:
+    cause = error.__cause__ or error.__context__
+    if f"[Errno {errno.ECONNREFUSED}]" in str(cause):
+        return "connection refused"
+    match cause:
+        case socket.gaierror(strerror=str(reason)):
+            return reason
+        case OSError(errno=int(number)):
+            return os.strerror(number)
+        case _:
+            return str(cause or error)
 
 
 def _code(error: redis_errors.ResponseError, text: str) -> str:
@@ -97,7 +126,7 @@ def _unavailable(text: str) -> UnavailableError:
 
 def _out_of_memory(text: str) -> OutOfMemoryError:
     return OutOfMemoryError(
-        f"the server is out of memory and refused the write ({text}). Nothing was changed; "
+        f"the server is out of memory and refused the write ({text}), which changed nothing: "
         "free memory or raise maxmemory, then ask again"
     )
 
@@ -106,7 +135,7 @@ _REFUSALS: Mapping[str, Callable[[str], EchoMQError]] = {
     "NOPERM": lambda text: AccessError(f"this user may not do that: {text}. Extend its ACL rule"),
     "OOM": _out_of_memory,
     "WRONGTYPE": lambda text: WrongTypeError(
-        f"{text}. Nothing was changed; move the foreign key away"
+        f"{text}. The refused call changed nothing; move the foreign key away"
     ),
     "EMQKIND": InvalidIdError,
     "EMQARG": InvalidArgumentError,

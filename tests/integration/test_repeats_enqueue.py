@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from redis import exceptions as redis_errors
 
 from echomq_worker.domain.job import Admission, NewJob
 from echomq_worker.domain.outcome import Completed
-from echomq_worker.errors import InvalidArgumentError, UnavailableError
+from echomq_worker.errors import InvalidArgumentError, OutOfMemoryError, UnavailableError
 from echomq_worker.protocol.scripts import Operand
 from echomq_worker.store import Places, QueueStore
 from echomq_worker.store.line import Line
-from echomq_worker.store.wire import Reply
+from echomq_worker.store.wire import Reply, Wire
 from tests.support.cut_wire import CutWire, Fault
 from tests.support.jobs import A, B, C, D, claim_one, enqueue, job_id, new_job, settle
 from tests.support.look import Look
@@ -180,6 +181,49 @@ async def test_an_enqueue_of_unknown_outcome_says_which_ids_to_ask_again(
     )
 
     assert [error.ids for error in answers if isinstance(error, UnavailableError)] == [(A, B), (C,)]
+
+
+class Failing:
+    """Passes some calls on, and fails the others with an error of the client library."""
+
+    def __init__(self, inner: Wire, passing: int, error: redis_errors.RedisError) -> None:
+        self._inner = inner
+        self._passing = passing
+        self._error = error
+
+    async def command(self, *parts: Operand) -> Reply:
+        if self._passing == 0:
+            raise self._error
+        self._passing -= 1
+        return await self._inner.command(*parts)
+
+
+async def test_a_server_that_is_gone_when_asked_again_may_have_done_it(
+    queue: QueueStore, wire: CutWire
+):
+    await enqueue(queue, B)  # the script is known
+    gone = redis_errors.ConnectionError("Error 111 connecting to h:1. Connect call failed.")
+    queue._producer.wire = CutWire(Failing(wire, 0, gone))
+    queue._producer.wire.next_calls(Fault.LOST)
+    queue._producer.give_up_ms = 30
+
+    with pytest.raises(UnavailableError, match=rf"outcome is unknown. Whether {A} went in is not"):
+        await queue.enqueue([new_job(A)])
+
+
+async def test_a_server_that_fills_up_midway_says_how_far_it_came_and_the_ids(
+    queue: QueueStore, wire: CutWire
+):
+    await enqueue(queue, B)  # the script is known
+    full = redis_errors.ResponseError("OOM command not allowed when used memory > 'maxmemory'.")
+    queue._producer.wire = Failing(wire, 1, full)
+    jobs = [new_job(job_id(number)) for number in range(10, 1_011)]
+
+    with pytest.raises(OutOfMemoryError, match="Of 1001 jobs 1000 had gone in before") as caught:
+        await queue.enqueue(jobs)
+
+    assert caught.value.ids == tuple(job.id for job in jobs)
+    assert "Nothing was changed" not in str(caught.value)
 
 
 async def test_a_job_that_cannot_be_sent_harms_nobody_elses(queue: QueueStore, look: Look):

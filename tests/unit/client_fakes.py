@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Admission, JobId, NewJob, State
 from echomq_worker.domain.views import JobView, KeptResult, Places, Removed
-from echomq_worker.errors import UnavailableError
+from echomq_worker.errors import OutOfMemoryError, UnavailableError
 
 NOW_MS = 1_750_000_000_000
 
@@ -41,6 +41,8 @@ class FakeQueue:
     looks: int = 0
     silent: bool = False
     """Whether it lets nobody know what became of an enqueue."""
+    full: bool = False
+    """Whether it has no memory left for an enqueue."""
 
     @property
     def jobs(self) -> list[NewJob]:
@@ -51,6 +53,9 @@ class FakeQueue:
         if self.silent:
             msg = "no answer"
             raise UnavailableError(msg, ids=[job.id for job in jobs])
+        if self.full:
+            msg = "the server is out of memory"
+            raise OutOfMemoryError(msg, ids=[job.id for job in jobs])
         return [self._admit(job) for job in jobs]
 
     async def inspect(self, job_id: JobId) -> JobView | None:

@@ -11,6 +11,7 @@ from echomq_worker.errors import (
     DuplicateJobError,
     EchoMQError,
     InvalidArgumentError,
+    OutOfMemoryError,
     PayloadTooLargeError,
     UnavailableError,
 )
@@ -104,6 +105,20 @@ async def test_an_unknown_outcome_says_which_ids_to_ask_again_in_the_order_of_th
     handles = await app.enqueue_many(again)
     assert [handle.id for handle in handles] == list(ids)
     assert [handle.created for handle in handles] == [False, True, False]
+
+
+async def test_a_full_server_too_says_the_ids_and_what_had_gone_in() -> None:
+    app, send, mail = with_send(node_id=7)
+    mail.full = True
+    bulk = send.options(queue="bulk")
+
+    with pytest.raises(OutOfMemoryError) as caught:
+        await app.enqueue_many([bulk.call("0"), send.call("1"), bulk.call("2")])
+
+    assert "memory. 2 jobs for other queues had gone in before: ask again" in str(caught.value)
+    assert caught.value.ids == tuple(
+        BrandedId.pack("JOB", NOW_MS, 7, number).text for number in range(3)
+    )
 
 
 async def test_ids_that_are_taken_again_and_again_are_an_error() -> None:
