@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio
@@ -95,6 +96,7 @@ class Daemon:
         self._options = options
         self._outside = outside
         self._stop = stop
+        self._burst = burst
         self._clock = outside.clock
         self._parts: Parts = Assembly(options, outside, stop).build(burst=burst)
         self._living = Living(outside.lifespan, outside.registry, stop, self._clock)
@@ -127,7 +129,10 @@ class Daemon:
 
     def _start(self, group: TaskGroup, services: list[Service]) -> None:
         for service in services:
-            group.start_soon(keep_running, service, self._clock, self._gave_up, name=service.name)
+            keep = partial(
+                keep_running, service, self._clock, self._gave_up, patient=not self._burst
+            )
+            group.start_soon(keep, name=service.name)
 
     def _gave_up(self, name: str, error: Exception) -> None:
         self._stop.fail(error, f"{name} cannot go on")
@@ -156,8 +161,7 @@ class Daemon:
                 desk.ask_beat()  # we are still there
 
     async def _wind_down(self) -> None:
-        idle = [desk.idle for desk in self._parts.desks]
-        wind_down = WindDown(self._parts.hands, idle, self._stop, self._clock)
+        wind_down = WindDown(self._parts.hands, self._parts.desks, self._stop, self._clock)
         self._log.info(
             "worker.draining",
             reason=self._stop.reason,

@@ -86,6 +86,8 @@ class Desk:
         self.idle = asyncio.Event()
         """Set while no call is on its way."""
         self.idle.set()
+        self.ailing = False
+        """True from a call that failed for good until one is answered."""
         self._called = asyncio.Event()
         self._beat_due = False
         self._look_due = False
@@ -126,16 +128,23 @@ class Desk:
 
     async def run(self) -> None:
         """Make calls for ever, as they are asked for."""
+        self._slots.admit(self.queue)
         self._called.set()  # what an earlier run has left undone
-        while True:
-            await self._called.wait()
-            self._called.clear()
-            while await self.step():
-                pass
+        try:
+            while True:
+                await self._called.wait()
+                self._called.clear()
+                while await self.step():
+                    pass
+        except Exception:
+            self.ailing = True
+            self._slots.shun(self.queue)
+            raise
 
     async def step(self) -> bool:
         """Make one call, if there is an occasion; return whether there was one."""
-        if self._beat_due:
+        # A beat that fails must not keep outcomes from being written, so they go first then.
+        if self._beat_due and not (self.ailing and self._settler):
             call = self._beat
         elif self._settler.alone:
             call = self._settle_alone
@@ -247,6 +256,7 @@ class Desk:
         *,
         watching: bool | None,
     ) -> None:
+        self.ailing = False
         take_over = self._runner.refuse if self._slots.closed else self._runner.start
         for held in claimed.jobs:
             take_over(held, claimed.now_ms, self.ended)

@@ -28,6 +28,7 @@ class Slots:
         self._hungry: set[str] = set()
         self._called: set[str] = set()  # wanted since their last call set out
         self._wakes: dict[str, Wake] = {}
+        self._shunned: set[str] = set()
         self._closed = False
 
     @property
@@ -87,6 +88,19 @@ class Slots:
             self._dealt[queue] = 0
         self._deal()
 
+    def shun(self, queue: str) -> None:
+        """Deal `queue` nothing until it is admitted: its calls fail, and others can use slots."""
+        self._shunned.add(queue)
+        self._free += self._dealt[queue]
+        self._dealt[queue] = 0
+        self._deal()
+
+    def admit(self, queue: str) -> None:
+        """Deal `queue` slots again."""
+        if queue in self._shunned:
+            self._shunned.remove(queue)
+            self._deal()
+
     def release(self) -> None:
         """Say that a job has ended. Its queue's next call deals the slot."""
         self._free += 1
@@ -96,22 +110,23 @@ class Slots:
         self._closed = True
 
     def _deal(self, taker: str | None = None) -> None:
-        if not self._free or not self._hungry or self._closed:
+        hungry = self._hungry - self._shunned if self._shunned else self._hungry
+        if not self._free or not hungry or self._closed:
             return
         if self._alone is not None:
             self._dealt[self._alone] += self._free
             self._free = 0
             lucky = {self._alone}
         else:
-            lucky = self._deal_one_by_one()
+            lucky = self._deal_one_by_one(hungry)
         for queue in lucky:
             if queue != taker:
                 self._wakes[queue]()
 
-    def _deal_one_by_one(self) -> set[str]:
+    def _deal_one_by_one(self, hungry: set[str]) -> set[str]:
         lucky: set[str] = set()
         while self._free:
-            queue = self._picker.next(self._hungry)
+            queue = self._picker.next(hungry)
             self._dealt[queue] += 1
             self._free -= 1
             lucky.add(queue)

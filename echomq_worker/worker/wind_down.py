@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
@@ -18,21 +18,31 @@ ANSWER_MS = 1_000
 MOST_NAMED = 20
 
 
+class HasCalls(Protocol):
+    """Makes the calls of one queue."""
+
+    queue: str
+    """The queue's name."""
+    idle: asyncio.Event
+    """Set while no call is on its way."""
+    ailing: bool
+    """True while its calls fail for good."""
+
+
 class WindDown:
     """Lets running jobs finish, then cancels them, then leaves them behind.
 
     Args:
         hands: the jobs that this worker holds.
-        idle: one for each queue, set while no call is on its way.
+        desks: one for each queue.
         stop: how much time there is.
         clock: waits.
     """
 
-    def __init__(
-        self, hands: Hands, idle: Sequence[asyncio.Event], stop: Stop, clock: Clock
-    ) -> None:
+    def __init__(self, hands: Hands, desks: Sequence[HasCalls], stop: Stop, clock: Clock) -> None:
         self._hands = hands
-        self._idle = tuple(idle)
+        self._desks = tuple(desks)
+        self._idle = tuple(desk.idle for desk in desks)
         self._stop = stop
         self._clock = clock
         self._log: Any = structlog.get_logger("echomq.worker")
@@ -69,18 +79,23 @@ class WindDown:
         """Wait until the server has all outcomes, or the time is up.
 
         A call that is still on its way may bring jobs, which are then handed back. If nothing is
-        held, and so nothing is known to be at stake, its answer is not waited for as long.
+        held, and so nothing is known to be at stake, its answer is not waited for as long; nor is
+        an outcome whose queue refuses all calls.
         """
         stop = self._stop
         began_ms = self._clock.monotonic_ms()
         while any(not event.is_set() for event in (self._hands.empty, *self._idle)):
             end_ms = stop.end_at_ms
-            if self._hands.empty.is_set():
+            if not self._deliverable():
                 end_ms = min(end_ms, began_ms + max(ANSWER_MS, stop.budget.cancel_ms))
             if self._clock.monotonic_ms() >= end_ms:
                 return
             for event in (self._hands.empty, *self._idle):
                 await wait_until(self._clock, end_ms, event)
+
+    def _deliverable(self) -> bool:
+        ailing = {desk.queue for desk in self._desks if desk.ailing}
+        return any(run.held.queue not in ailing for run in self._hands.held)
 
     def _left(self) -> dict[str, object]:
         running = self._hands.running

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator
+from itertools import pairwise, repeat
 
+import pytest
 from structlog.testing import capture_logs
 
-from echomq_worker.errors import WireVersionError
+from echomq_worker.errors import OutOfMemoryError, WireVersionError, WrongTypeError
 from echomq_worker.worker.supervisor import FAILURES_LIMIT, HEALTHY_MS, keep_running
 from tests.fakes import FakeClock, settled
 
@@ -85,3 +87,38 @@ async def test_a_service_that_is_cancelled_ends():
     life.cancel()
     await settled()
     assert life.cancelled()
+
+
+@pytest.mark.parametrize("error", [WrongTypeError("a string"), OutOfMemoryError("full")])
+async def test_what_an_operator_can_mend_is_tried_for_ever_and_told_now_and_then(error: Exception):
+    clock, given_up = FakeClock(), list[str]()
+    service = Failing(clock, repeat(error))
+    with capture_logs() as logs:
+        life = asyncio.create_task(
+            keep_running(service, clock, lambda name, _error: given_up.append(name))
+        )
+        await clock.advance(120_000)
+        life.cancel()
+        await settled()
+    assert given_up == []
+    waits = [after - before for before, after in pairwise(service.started_at)]
+    assert waits[:6] == [200, 400, 800, 1_600, 3_200, 5_000]
+    assert set(waits[6:]) == {5_000}
+    assert [line["event"] for line in logs] == ["service.failed"] * len(logs)
+    assert 3 <= len(logs) <= 5
+    assert logs[0]["error_message"] == str(error)
+    assert "tried again" in logs[0]["hint"]
+
+
+async def test_who_waits_for_the_worker_to_end_does_not_wait_for_an_operator():
+    clock, given_up = FakeClock(), list[str]()
+    service = Failing(clock, repeat(WrongTypeError("a string")))
+    with capture_logs() as logs:
+        life = asyncio.create_task(
+            keep_running(service, clock, lambda name, _error: given_up.append(name), patient=False)
+        )
+        await clock.advance(60_000)
+        await life
+    assert given_up == ["failing"]
+    assert logs[-1]["event"] == "service.given_up"
+    assert logs[-1]["error_message"] == "a string"
