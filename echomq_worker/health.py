@@ -11,6 +11,7 @@ left behind by processes that are gone do not count as long as one worker lives.
 """
 
 import argparse
+import io
 import json
 import os
 import re
@@ -72,13 +73,28 @@ def problems(beat: Beat, now: float, need: str) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Look once, say what was found, and return the exit code."""
     options = _parse(arguments)
-    _give_up_after(options.timeout)
+    _give_up_after(options.timeout, as_json=options.as_json)
     need = "live" if options.live else "ready" if options.ready else "healthy"
     worker = options.worker or os.environ.get("ECHOMQ_WORKER_NAME")
     lines = _report(_files(worker, os.environ), time.time(), need)
-    bad = any(line.startswith("not ") for line in lines)
-    sys.stdout.write("\n".join(lines) + "\n")
-    return 1 if bad else 0
+    reasons = [line for line in lines if line.startswith("not ")]
+    _write(_verdict(reasons) if options.as_json else "\n".join(lines))
+    return 1 if reasons else 0
+
+
+def _verdict(reasons: Sequence[str]) -> str:
+    return json.dumps({"well": not reasons, "reasons": reasons})
+
+
+def _write(text: str) -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody listens, and the exit code is what counts. Python would flush once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -93,6 +109,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--timeout", type=_seconds, default=2.0, metavar="2s", help="give up after this long"
     )
+    parser.add_argument(
+        "--json", dest="as_json", action="store_true", help="write {well, reasons} as JSON"
+    )
     return parser.parse_args(arguments)
 
 
@@ -104,10 +123,10 @@ def _seconds(text: str) -> float:
     return float(match[1]) * {"ms": 0.001, "s": 1.0, "m": 60.0}[match[2] or "s"]
 
 
-def _give_up_after(seconds: float) -> None:
+def _give_up_after(seconds: float, *, as_json: bool) -> None:
     def give_up(_signal: int, _frame: object) -> None:
-        sys.stdout.write(f"not well: the heartbeat file could not be read within {seconds:g} s\n")
-        sys.stdout.flush()
+        reason = f"not well: the heartbeat file could not be read within {seconds:g} s"
+        _write(_verdict([reason]) if as_json else reason)
         os._exit(1)
 
     if seconds:

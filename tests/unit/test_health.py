@@ -188,6 +188,37 @@ def test_a_file_that_is_no_heartbeat_is_refused(
     assert "not well" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("runtime")
+def test_programs_are_told_the_verdict_and_its_reasons(capsys: pytest.CaptureFixture[str]):
+    written("a")
+    assert look("--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"well": True, "reasons": []}
+
+    written("b", claim_at=NOW - 60)
+    assert look("--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["well"] is False
+    (reason,) = told["reasons"]
+    assert reason.startswith("not healthy: worker b")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_that_has_gone_away_is_no_error(options: list[str], tmp_path: Path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, health.__file__, *options],
+        env={"ECHOMQ_HEALTH_FILE": str(tmp_path / "absent")},
+        check=False,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        timeout=10,
+    )
+    os.close(writer)
+
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_a_wrong_option_is_a_usage_error(capsys: pytest.CaptureFixture[str]):
     for arguments in (["--live", "--ready"], ["--timeout", "soon"]):
         with pytest.raises(SystemExit) as caught:
@@ -200,7 +231,7 @@ def test_a_probe_that_cannot_read_gives_up_in_time(tmp_path: Path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     done = subprocess.run(  # noqa: S603
-        [sys.executable, health.__file__, "--timeout", "100ms"],
+        [sys.executable, health.__file__, "--timeout", "100ms", "--json"],
         env={"ECHOMQ_HEALTH_FILE": str(pipe)},
         check=False,
         capture_output=True,
@@ -208,7 +239,7 @@ def test_a_probe_that_cannot_read_gives_up_in_time(tmp_path: Path):
     )
 
     assert done.returncode == 1
-    assert b"within 0.1 s" in done.stdout
+    assert "within 0.1 s" in json.loads(done.stdout)["reasons"][0]
 
 
 def test_the_probe_imports_nothing_but_the_standard_library():
