@@ -1,5 +1,6 @@
 """The entry point: one command, its errors in one line each, an exit code."""
 
+import io
 import os
 import sys
 import time
@@ -31,11 +32,19 @@ def _run(given: list[str]) -> int:
     from echomq_worker.cli.exit_codes import ExitCode  # noqa: PLC0415 - not for probes
     from echomq_worker.cli.group import echomq  # noqa: PLC0415 - not for probes
 
+    _write_anything()
     try:
         result = echomq.main(given, prog_name="echomq", standalone_mode=False)
     except Exception as error:  # noqa: BLE001 - the last place to say something
         return _explained(error, given)
     return result if isinstance(result, int) else ExitCode.OK
+
+
+def _write_anything() -> None:
+    # What the terminal's encoding lacks is escaped: it must not end a command halfway.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _explained(error: Exception, given: list[str]) -> int:

@@ -1,5 +1,7 @@
 """Writing what a command found: a table for people, or a JSON object a line."""
 
+import codecs
+import json
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,7 +66,10 @@ def write_pairs(record: Mapping[str, object], *, as_json: bool) -> None:
 
 def write_json(value: Mapping[str, object]) -> None:
     """Write one JSON object and a line end to standard output."""
-    click.echo(msgspec.json.encode(value, enc_hook=str).decode())
+    text = msgspec.json.encode(value, enc_hook=str).decode()
+    # JSON is UTF-8; where that is not what the terminal reads, its own escapes always do.
+    plain = text.isascii() or _encoding() == "utf-8"
+    click.echo(text if plain else json.dumps(json.loads(text)))
 
 
 def say(text: str) -> None:
@@ -108,6 +113,10 @@ def _text(value: object) -> str:
             return value.decode("utf-8", "backslashreplace")
         case _:
             return str(value)
+
+
+def _encoding() -> str:
+    return codecs.lookup(sys.stdout.encoding or "utf-8").name
 
 
 def _width() -> int | None:

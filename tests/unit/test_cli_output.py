@@ -2,12 +2,16 @@
 
 import json
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 
 import pytest
 
 from echomq_worker.cli import output
 from echomq_worker.cli.output import Column, table, write_pairs, write_rows
+
+FACE = "\U0001f600".encode()
 
 COLUMNS = [Column("NAME", "name"), Column("N", "n", right=True), Column("ERROR", "error")]
 ROWS: list[dict[str, object]] = [
@@ -24,6 +28,36 @@ def test_a_table_is_aligned_with_numbers_to_the_right(capsys: pytest.CaptureFixt
         "email.send  12  " + "x" * 100,
         "a            -  yes",
     ]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "face"),
+    # For a terminal that claims to know ASCII only, click writes UTF-8 all the same.
+    [("latin-1", b"\\U0001f600"), ("ascii", FACE), ("utf-8", FACE)],
+)
+def test_what_an_encoding_lacks_is_escaped(encoding: str, face: bytes):
+    code = (
+        "from echomq_worker.cli import group, main, output\n"
+        "import click\n"
+        "@click.command()\n"
+        "def odd():\n"
+        "    output.write_json({'text': '\\u00e9\\U0001f600'})\n"
+        "    click.echo('\\U0001f600')\n"
+        "    output.say('\\U0001f600')\n"
+        "group.echomq = odd\n"
+        "raise SystemExit(main.main([]))\n"
+    )
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", code],
+        env={"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    record, text = done.stdout.splitlines()
+    assert json.loads(record) == {"text": "\u00e9\U0001f600"}
+    assert text == done.stderr.strip() == face
 
 
 def test_on_a_terminal_the_last_column_is_cut_to_its_width(
