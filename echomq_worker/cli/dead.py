@@ -62,7 +62,6 @@ def list_(
     session: Session, *, queue: str | None, limit: int | None, only_ids: bool, as_json: bool
 ) -> None:
     """Show dead jobs, the latest enqueued first."""
-
     most = limit or (None if only_ids else USUAL_LIMIT)
 
     async def look(server: Server) -> tuple[Listing, list[JobView]]:

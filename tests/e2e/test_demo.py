@@ -91,7 +91,9 @@ def test_a_folder_without_files_is_said(tmp_path: Path):
     assert f"there are no files in {tmp_path}" in answer.stderr
 
 
-@pytest.mark.parametrize(("name", "told"), [("nope", "does not exist"), ("file", "is no directory")])
+@pytest.mark.parametrize(
+    ("name", "told"), [("nope", "does not exist"), ("file", "is no directory")]
+)
 def test_what_is_no_folder_is_said(name: str, told: str, tmp_path: Path):
     (tmp_path / "file").write_text("")
     answer = echomq("demo", str(tmp_path / name))
@@ -110,7 +112,8 @@ def test_settings_for_other_workers_change_nothing_and_any_file_name_is_indexed(
         "ECHOMQ_QUEUES": "mail,reports",
         "ECHOMQ_NODE_ID": "7",
     }
-    answer = echomq("demo", str(tmp_path), "--longest-delay", "50ms", "--json", **settings)
+    words = ("demo", str(tmp_path), "--longest-delay", "50ms", "--json")
+    answer = echomq(*words, given=None, cwd=tmp_path, **settings)
 
     assert answer.returncode == 0, answer.stdout + answer.stderr
     account = json.loads(answer.stdout)

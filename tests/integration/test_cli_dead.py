@@ -86,7 +86,8 @@ async def test_ids_are_all_listed_unless_a_limit_is_given(
 def junk(queue: QueueStore, server_url: str) -> str:
     """Put something among the queue's dead that is no id."""
     with redis.Redis.from_url(server_url) as client:
-        client.zadd(f"emq:{{{queue.name}}}:dead", {"junk": 0, b"\xff": 0})
+        for member in (b"junk", b"\xff"):
+            client.zadd(f"emq:{{{queue.name}}}:dead", {member: 0})
     return "junk"
 
 
@@ -107,7 +108,7 @@ async def test_what_is_no_id_among_the_dead_is_told_and_not_counted_as_more(
     ("words", "end"),
     [(("requeue", "--all"), State.PENDING), (("remove", "--all", "--yes"), None)],
 )
-async def test_what_is_no_id_among_the_dead_fails_alone(  # noqa: PLR0913 - fixtures
+async def test_what_is_no_id_among_the_dead_fails_alone(
     words: tuple[str, ...],
     end: State | None,
     ask: Ask,
