@@ -20,7 +20,7 @@ from echomq_worker.worker.signals import Signals
 from echomq_worker.worker.stats import Stats
 from echomq_worker.worker.stop import EXIT_INCOMPLETE, EXIT_OK, Stop
 from echomq_worker.worker.supervisor import Service, keep_running
-from echomq_worker.worker.waiting import until
+from echomq_worker.worker.waiting import until, wait_until
 from echomq_worker.worker.wind_down import WindDown
 
 FAREWELL_MS = 1_000
@@ -171,10 +171,18 @@ class Daemon:
         )
         await wind_down.finish()
         await wind_down.cancel()
-        await wind_down.hand_over()
+        async with anyio.create_task_group() as both:
+            # Apart, since a server that is away must not take the application its time to close.
+            both.start_soon(self._close_application)
+            await wind_down.hand_over()
         if self._parts.hands.quiet.is_set():
-            await self._living.leave()
             await self._say_goodbye()
+
+    async def _close_application(self) -> None:
+        quiet = self._parts.hands.quiet
+        await wait_until(self._clock, self._stop.end_at_ms, quiet)
+        if quiet.is_set():
+            await self._living.leave()
 
     async def _say_goodbye(self) -> None:
         ends_ms = min(self._stop.end_at_ms, self._clock.monotonic_ms() + FAREWELL_MS)

@@ -12,6 +12,9 @@ from echomq_worker.worker.postmortem import for_log
 from echomq_worker.worker.stop import Stop
 from echomq_worker.worker.waiting import wait_until
 
+TURNS = 3
+"""Turns of the loop in which a lifespan that has nothing to wait for is left."""
+
 
 class Living:
     """Holds the lifespan open, in a task of its own, in which it is both entered and left.
@@ -60,6 +63,8 @@ class Living:
         if not self._entered.is_set():
             self._task.cancel()
         await wait_until(self._clock, self._stop.end_at_ms, self._left)
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
         if not self._left.is_set():
             self.late = True
             self._log.error("lifespan.not_left", hint="it took longer than the stop may take")

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from echomq_worker.domain.clock import Clock
-from echomq_worker.errors import AccessError, UnavailableError, WireVersionError
+from echomq_worker.errors import (
+    AccessError,
+    HandlerError,
+    SettingsError,
+    UnavailableError,
+    WireVersionError,
+)
 
 EXIT_OK = 0
 EXIT_CRASH = 1
@@ -105,7 +111,7 @@ class Stop:
 def exit_code_of(error: BaseException) -> int:
     """Return the exit code that tells whoever restarts us whether that can help."""
     match error:
-        case WireVersionError():
+        case WireVersionError() | HandlerError() | SettingsError():
             return EXIT_MISCONFIGURED
         case AccessError():
             return EXIT_DENIED

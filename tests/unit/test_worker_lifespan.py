@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
 
 from echomq_worker.domain.outcome import HandedBack
-from echomq_worker.errors import AccessError, ServerError, WireVersionError
+from echomq_worker.errors import AccessError, ServerError, UnavailableError, WireVersionError
 from echomq_worker.handlers import INJECTED, State
 from echomq_worker.worker import run_daemon
 from echomq_worker.worker.assembly import Outside
@@ -105,6 +105,54 @@ async def test_an_application_that_does_not_close_in_time_is_left_behind():
         assert (status.code, status.seconds) == (75, 25)
 
 
+async def test_with_the_server_gone_the_application_has_its_time_to_close():
+    rig, closed_at = Rig(), list[int]()
+
+    @asynccontextmanager
+    async def lifespan() -> AsyncGenerator[None]:
+        yield
+        await rig.clock.sleep_ms(2_000)
+        closed_at.append(rig.clock.ms)
+
+    async def work() -> None: ...
+
+    rig.lifespan = lifespan
+    rig.handle(work)
+    async with rig.running():
+        rig.queue.gate = asyncio.Event()
+        rig.queue.enqueue()
+        await settled()
+        rig.queue.away = UnavailableError("gone")
+        rig.queue.gate.set()
+        await settled()
+        assert rig.parts.hands.held
+        rig.stop.drain("SIGTERM")
+        await rig.clock.advance(25_000)
+        status = await rig.ended()
+        assert (closed_at, status.seconds, status.must_force) == ([2_000], 25, False)
+
+
+async def test_a_worker_without_a_lifespan_does_not_speak_of_one_however_late_it_is():
+    rig, gate = Rig(), asyncio.Event()
+
+    async def work() -> None:
+        while not gate.is_set():
+            with suppress(asyncio.CancelledError):
+                await gate.wait()
+
+    rig.handle(work)
+    rig.queue.add()
+    with capture_logs() as logs:
+        async with rig.running():
+            rig.stop.drain("SIGTERM")
+            await rig.clock.advance(24_999)
+            rig.queue.away = UnavailableError("gone")
+            gate.set()
+            await rig.clock.advance(1)
+            assert (await rig.ended()).must_force is False
+    assert "lifespan.not_left" not in [line["event"] for line in logs]
+
+
 async def test_a_worker_whose_state_does_not_fit_its_handlers_does_not_start():
     rig = Rig()
 
@@ -113,7 +161,7 @@ async def test_a_worker_whose_state_does_not_fit_its_handlers_does_not_start():
     rig.handle(work)
     rig.lifespan = lambda: nullcontext("no pool at all")
     async with rig.running():
-        assert (await rig.ended()).code == 1
+        assert (await rig.ended()).code == 78
         assert rig.queue.calls == []
 
 
