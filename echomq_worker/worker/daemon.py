@@ -14,6 +14,7 @@ from echomq_worker.domain.job import JobId
 from echomq_worker.errors import ServerError
 from echomq_worker.worker.assembly import Assembly, Outside, Parts
 from echomq_worker.worker.dump import running_jobs
+from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.living import Living
 from echomq_worker.worker.options import WorkerOptions
 from echomq_worker.worker.signals import Signals
@@ -68,7 +69,7 @@ async def run_daemon(
     """
     daemon = Daemon(options, outside, stop, burst=burst)
     if signals is not None:
-        signals.attach(stop, daemon.dump)
+        signals.attach(stop, daemon.dump, daemon.hands)
     life = asyncio.create_task(daemon.run())
     try:
         return await asyncio.shield(life)
@@ -101,6 +102,11 @@ class Daemon:
         self._parts: Parts = Assembly(options, outside, stop).build(burst=burst)
         self._living = Living(outside.lifespan, outside.registry, stop, self._clock)
         self._log: Any = structlog.get_logger("echomq.worker")
+
+    @property
+    def hands(self) -> Hands:
+        """The jobs that it holds."""
+        return self._parts.hands
 
     def dump(self) -> None:
         """Log what is running, and where it waits."""

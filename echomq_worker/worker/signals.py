@@ -2,6 +2,7 @@
 
 import asyncio
 import faulthandler
+import json
 import os
 import select
 import signal
@@ -16,12 +17,22 @@ from typing import Any, NoReturn
 
 import structlog
 
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.run import Run
 from echomq_worker.worker.stop import EXIT_FORCED, EXIT_INCOMPLETE, EXIT_OK, Budget, Stop
 
 MARGIN_MS = 1_000
 """How long past its budget a process may be before it is ended by force."""
-_HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGHUP)
+_HEARD = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGHUP,
+)
 _END_OF_WATCH = 0
+MOST_NAMED = 20
 
 
 class Wish(IntEnum):
@@ -66,6 +77,7 @@ class Signals:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: Stop | None = None
         self._dump: Callable[[], None] | None = None
+        self._hands: Hands | None = None
         self._heard: deque[tuple[int, int]] = deque()
         self._told_of_repeat = False
         self._previous: dict[int, Any] = {}
@@ -94,10 +106,19 @@ class Signals:
         self._previous.clear()
         os.write(self._writer, bytes([_END_OF_WATCH]))
 
-    def attach(self, stop: Stop, dump: Callable[[], None] | None = None) -> None:
-        """Tell `stop` what is asked for, on the running loop; USR1 calls `dump` there."""
+    def attach(
+        self, stop: Stop, dump: Callable[[], None] | None = None, hands: Hands | None = None
+    ) -> None:
+        """Tell `stop` what is asked for, on the running loop.
+
+        Args:
+            stop: told of each wish.
+            dump: called on USR1.
+            hands: the jobs that are named if the process has to be ended by force.
+        """
         self._stop = stop
         self._dump = dump
+        self._hands = hands
         self._loop = asyncio.get_running_loop()
         self._take()
 
@@ -122,6 +143,7 @@ class Signals:
         while True:
             if not select.select([self._reader], [], [], self._seconds_left())[0]:
                 _say("not gone when its time was up: ended by force\n")
+                self._say_abandoned()
                 self._leave(EXIT_INCOMPLETE)
             at_ms = _now_ms()
             for signum in os.read(self._reader, 64):
@@ -162,6 +184,10 @@ class Signals:
             case signal.SIGUSR1:
                 if self._dump is not None:
                     self._dump()
+            case signal.SIGUSR2:
+                log: Any = structlog.get_logger("echomq.worker")
+                hint = "a quiet mode is yet to come: SIGTERM drains, pausing a queue stops claims"
+                log.warning("signal.ignored", signal=name, hint=hint)
             case signal.SIGQUIT:
                 stop.cancel(name, at_ms)
             case signal.SIGINT if stop.draining.is_set():
@@ -170,6 +196,23 @@ class Signals:
                 self._repeated(name)
             case _:
                 stop.drain(name, at_ms)
+
+    def _say_abandoned(self) -> None:
+        runs = _copied(self._hands.running) if self._hands is not None else []
+        if not runs:
+            return
+        named = [
+            {"queue": run.held.queue, "job_name": run.name, "job_id": run.held.id}
+            for run in runs[:MOST_NAMED]
+        ]
+        line = {
+            "level": "critical",
+            "event": "worker.abandoned",
+            "jobs": named,
+            "count": len(runs),
+            "hint": "these jobs run again when their leases have run out",
+        }
+        _write(json.dumps(line) + "\n")
 
     def _repeated(self, name: str) -> None:
         if not self._told_of_repeat:
@@ -187,7 +230,19 @@ def _now_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
+def _copied(runs: set[Run]) -> list[Run]:
+    """Copy what another thread may be changing."""
+    for _ in range(10):
+        with suppress(RuntimeError):
+            return list(runs)
+    return []
+
+
 def _say(text: str) -> None:
-    # Not a log line: the loop, the logger and its locks may all be stuck.
+    _write(f"echomq: {text}")
+
+
+def _write(text: str) -> None:
+    # Not by the logger: the loop, the logger and its locks may all be stuck.
     with suppress(OSError):
-        os.write(2, f"echomq: {text}".encode())
+        os.write(2, text.encode())

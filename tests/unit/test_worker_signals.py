@@ -1,13 +1,18 @@
 """What each signal asks for. Sending them to real processes is the end-to-end tests' business."""
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
+from structlog.testing import capture_logs
 
+from echomq_worker.domain.job import Held, JobId
+from echomq_worker.worker.hands import Hands
+from echomq_worker.worker.run import Run
 from echomq_worker.worker.signals import Signals, Wish, wish_after
 from echomq_worker.worker.stop import Budget, Phase, Stop
 from tests.fakes import FakeClock
@@ -103,7 +108,20 @@ async def test_a_blocked_loop_still_counts_its_budget_from_the_signal():
         assert 0 <= stop.began_at_ms - before < 15
 
 
-def test_a_process_that_is_not_gone_in_time_is_ended_by_force():
+async def test_usr2_is_told_of_and_ends_nothing():
+    with capture_logs() as logs, installed() as signals:
+        stop = Stop(FakeClock(), Budget())
+        signals.attach(stop)
+        os.kill(os.getpid(), signal.SIGUSR2)
+        os.kill(os.getpid(), TERM)
+        await asyncio.wait_for(stop.draining.wait(), 5)
+        assert stop.reason == "SIGTERM"
+    assert [(line["event"], line["signal"]) for line in logs] == [("signal.ignored", "SIGUSR2")]
+
+
+def test_a_process_that_is_not_gone_in_time_names_its_jobs_and_is_ended_by_force(
+    capfd: pytest.CaptureFixture[str],
+):
     codes: list[int] = []
 
     def leave(code: int) -> None:
@@ -113,6 +131,11 @@ def test_a_process_that_is_not_gone_in_time_is_ended_by_force():
     signals = Signals(Budget(total_ms=0, cancel_ms=0), leave)  # pyright: ignore[reportArgumentType]
     read, write = os.pipe()
     signals._reader, signals._writer = read, write
+    signals._hands = hands = Hands()
+    for number in range(25):
+        hands.take(
+            Run(Held("mail", JobId(f"JOB{number}"), b"", token=1, claim="c", name="send"), 0)
+        )
     os.write(write, bytes([TERM]))
     import echomq_worker.worker.signals as module  # noqa: PLC0415
 
@@ -125,6 +148,10 @@ def test_a_process_that_is_not_gone_in_time_is_ended_by_force():
         os.close(read)
         os.close(write)
     assert codes == [75]
+    said = json.loads(capfd.readouterr().err.splitlines()[-1])
+    assert (said["event"], said["count"], len(said["jobs"])) == ("worker.abandoned", 25, 20)
+    assert {job["job_name"] for job in said["jobs"]} == {"send"}
+    assert {job["job_id"] for job in said["jobs"]} <= {f"JOB{number}" for number in range(25)}
 
 
 def test_the_signals_are_given_back():
