@@ -7,7 +7,7 @@ import secrets
 import signal
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from echomq_worker.cli.options import json_option, with_session
 from echomq_worker.cli.output import say, write_json
 from echomq_worker.cli.session import Session
 from echomq_worker.cli.words import count_of
+from echomq_worker.config import Loaded
 from echomq_worker.config.declare import Group
 from echomq_worker.config.export import environment_of
 from echomq_worker.config.settings import declarations
@@ -169,16 +170,22 @@ class _Performance:
         return summary
 
     def _environment(self, queue_name: str, events: int) -> dict[str, str]:
-        loaded = self.session.loaded
         decided = {
             "ECHOMQ_QUEUES": queue_name,
             "ECHOMQ_LOG_EVENTS": str(events),
             "ECHOMQ_HEALTH_FILE": str(self.scratch / "health.json"),
             "ECHOMQ_APP_DIR": str(self.scratch),
         }
-        environment = environment_of(loaded, os.environ, {})
-        # What is set for other workers could change what becomes of the jobs here.
-        for declaration in declarations().values():
-            if declaration.group is not Group.SERVER:
-                environment.pop(declaration.variable, None)
-        return environment | WORKER_SETTINGS | decided
+        return worker_environment(self.session.loaded, os.environ) | decided
+
+
+def worker_environment(loaded: Loaded, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the workers: of all settings given, it holds the server's only.
+
+    What is set for other workers could change what becomes of the jobs here.
+    """
+    environment = environment_of(loaded, environ, {})
+    for declaration in declarations().values():
+        if declaration.group is not Group.SERVER:
+            environment.pop(declaration.variable, None)
+    return environment | WORKER_SETTINGS
