@@ -75,7 +75,7 @@ class _Order:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         return (
             f". Whether {', '.join(left[:_NAMED])}{more} went in is not known: ask again with the "
-            "same id (`ids` of this error), which changes nothing if it did"
+            "same id (`ids` of this error), which changes nothing while it is there"
         )
 
 
