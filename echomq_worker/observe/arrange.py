@@ -14,8 +14,12 @@ from echomq_worker.domain.redaction import HIDDEN, Redactor
 LONGEST_TEXT = 16_384
 """A longer text is cut, so that a line stays a line."""
 MOST_FRAMES = 30
+LONGEST_LINE_OF_EXCEPTION = 2_000
+"""A message of an exception is shorter, since a line may have many of them."""
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 
+Redact = Callable[[object], object]
+"""Hides secrets; done before a text is cut, since half a secret would not be recognised."""
 Event = MutableMapping[str, Any]
 Line = dict[str, Any]
 
@@ -25,15 +29,32 @@ _NUMBERS = frozenset({int, float, bool})
 _structured = ExceptionDictTransformer(show_locals=False, max_frames=MOST_FRAMES)
 
 
-def structured_exception(error: BaseException) -> object:
+def structured_exception(error: BaseException, redact: Redact) -> object:
     """Return an exception as nested data, for JSON. No local variables."""
-    return _structured((type(error), error, error.__traceback__))
+    return _shortened(redact(_structured((type(error), error, error.__traceback__))))
 
 
-def written_exception(error: BaseException) -> str:
+def written_exception(error: BaseException, redact: Redact) -> str:
     """Return an exception as Python prints it. No local variables."""
     parts = traceback.format_exception(type(error), error, error.__traceback__, limit=-MOST_FRAMES)
-    return "".join(parts).rstrip("\n")
+    return "".join(_cut(str(redact(part)), LONGEST_LINE_OF_EXCEPTION) for part in parts).rstrip(
+        "\n"
+    )
+
+
+def _shortened(data: object) -> object:
+    """Cut all texts in what describes an exception, those of its causes and parts included."""
+    match data:
+        case str():
+            return _cut(data, LONGEST_LINE_OF_EXCEPTION)
+        case list():
+            return [_shortened(each) for each in cast("list[object]", data)]
+        case dict():
+            return {
+                key: _shortened(value) for key, value in cast("dict[object, object]", data).items()
+            }
+        case _:
+            return data
 
 
 class Arrange:
@@ -50,7 +71,7 @@ class Arrange:
         self,
         redactor: Redactor,
         fixed: Line,
-        exception: Callable[[BaseException], object] = structured_exception,
+        exception: Callable[[BaseException, Redact], object] = structured_exception,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._redactor = redactor
@@ -84,7 +105,7 @@ class Arrange:
     def _raised(self, event: Event) -> None:
         error = _exception_of(event.pop("exc_info"))
         if error is not None:
-            event["exception"] = self._exception(error)
+            event["exception"] = self._exception(error, self._redactor.value)
 
     def _timestamp(self) -> str:
         now = self._now()
@@ -127,7 +148,8 @@ def _exception_of(exc_info: object) -> BaseException | None:
     return sys.exc_info()[1] if exc_info else None
 
 
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST_TEXT:
+def _cut(text: str, longest: int = LONGEST_TEXT) -> str:
+    if len(text) <= longest:
         return text
-    return f"{text[:LONGEST_TEXT]}... ({len(text) - LONGEST_TEXT} more characters)"
+    end = "\n" if text.endswith("\n") else ""
+    return f"{text[:longest]}... ({len(text) - longest} more characters){end}"

@@ -84,8 +84,8 @@ Tell = Callable[[Line], str]
 
 
 def _completed(line: Line) -> str:
-    waited = f" (waited {seconds(line['wait'])})" if "wait" in line else ""
-    return seconds(line.get("duration")) + waited
+    age = f" (started {seconds(line['age'])} after its enqueue)" if "age" in line else ""
+    return seconds(line.get("duration")) + age
 
 
 def _failed(line: Line) -> str:
@@ -94,14 +94,22 @@ def _failed(line: Line) -> str:
 
 def _buried(line: Line) -> str:
     reason = line.get("reason")
-    told = _attempt(line) if "error_type" in line else f"attempt {line.get('attempt', '?')}"
+    if "error_type" not in line:
+        told = f"attempt {line.get('attempt', '?')}"
+    else:
+        told = _attempt(line)
+        if reason and str(reason).startswith(_error(line)):  # it has been said
+            reason = None
     return f"{told}; dead" + (f": {reason}" if reason else "")
 
 
 def _attempt(line: Line) -> str:
     number = f"{line.get('attempt', '?')}/{line.get('max_attempts', '?')}"
-    error = f"{line.get('error_type', 'error')}: {line.get('error_message', '')}".rstrip(": ")
-    return f"attempt {number} failed after {seconds(line.get('duration'))}: {error}"
+    return f"attempt {number} failed after {seconds(line.get('duration'))}: {_error(line)}"
+
+
+def _error(line: Line) -> str:
+    return f"{line.get('error_type', 'error')}: {line.get('error_message', '')}".rstrip(": ")
 
 
 def _snoozed(line: Line) -> str:

@@ -206,7 +206,8 @@ def _times(run: Run) -> dict[str, float]:
     times = {"duration": round(run.seconds, 6)}
     if run.context is not None:
         with suppress(InvalidIdError):  # an id that nobody minted says nothing about its age
-            times["wait"] = max(0, run.now_ms - run.context.enqueued_ms) / 1_000
+            # Not how long it waited: nothing tells when a delayed or repeated job was due.
+            times["age"] = max(0, run.now_ms - run.context.enqueued_ms) / 1_000
     return times
 
 

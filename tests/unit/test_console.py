@@ -34,8 +34,8 @@ def shown(
 
 
 def test_a_completed_job_is_one_short_line():
-    assert shown("job.completed", **JOB, duration=0.182, wait=0.034) == (
-        "18:00:01 ✓ email.send JOB0NsUH6L9tuD 182 ms (waited 34 ms)"
+    assert shown("job.completed", **JOB, duration=0.182, age=0.034) == (
+        "18:00:01 ✓ email.send JOB0NsUH6L9tuD 182 ms (started 34 ms after its enqueue)"
     )
 
 
@@ -50,6 +50,13 @@ def test_a_dead_job_says_why():
     assert shown("job.buried", "error", **FAILURE, reason="out of attempts") == (
         "18:00:01 ✗ email.send JOB0NsUH6L9tuD attempt 1/3 failed after 2.1 s: "
         "TimeoutError: pdf service; dead: out of attempts"
+    )
+
+
+def test_a_dead_job_does_not_say_the_same_thing_twice():
+    assert shown("job.buried", "error", **FAILURE, reason="TimeoutError: pdf service") == (
+        "18:00:01 ✗ email.send JOB0NsUH6L9tuD attempt 1/3 failed after 2.1 s: "
+        "TimeoutError: pdf service; dead"
     )
 
 

@@ -127,6 +127,25 @@ def test_a_very_long_text_is_cut():
     assert str(stream.lines[0]["text"]).endswith("aaa... (5 more characters)")
 
 
+@pytest.mark.parametrize("log_format", ["json", "logfmt", "console"])
+def test_an_exception_with_a_huge_message_is_a_line_of_bearable_length(log_format: str):
+    secret = "redis://:" + "s3cr3t" * 20 + "@host "
+    error = RuntimeError("x" * 1_950 + secret + "x" * 1_000_000)
+    cause = ValueError("y" * 1_000_000)
+    try:
+        raise cause
+    except ValueError:
+        error.__cause__ = cause
+    stream = configured(log_format=log_format)
+    structlog.get_logger().error("broken", exc_info=error)
+
+    assert "RuntimeError" in stream.text
+    assert "... (" in stream.text
+    assert "s3cr3t" not in stream.text, "a secret that is cut in two is still one"
+    assert "yyy... (" in stream.text
+    assert len(stream.text) < 20_000
+
+
 def test_anything_can_be_logged():
     class Odd:
         def __str__(self) -> str:

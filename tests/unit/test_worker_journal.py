@@ -42,10 +42,22 @@ async def test_a_completed_job_is_one_line_with_everything():
     assert (line["queue"], line["job_name"], line["job_id"]) == ("default", "work", job)
     assert line["attempt"] == 1
     assert line["duration"] >= 0
-    assert line["wait"] >= 0
+    assert line["age"] >= 0
 
 
-async def test_a_job_whose_id_nobody_minted_is_one_line_that_does_not_say_how_long_it_waited():
+async def test_a_delayed_job_is_not_said_to_have_waited_while_it_was_not_due():
+    rig = Rig()
+
+    async def work() -> None: ...
+
+    rig.handle(work)
+    rig.queue.schedule(60_000)
+    (line,) = [line for line in await lines_of(rig, 61_000) if line["event"] == "job.completed"]
+    assert "wait" not in line
+    assert "age" in line
+
+
+async def test_a_job_whose_id_nobody_minted_is_one_line_that_does_not_say_how_old_it_is():
     rig = Rig()
 
     async def work() -> None: ...
@@ -54,7 +66,7 @@ async def test_a_job_whose_id_nobody_minted_is_one_line_that_does_not_say_how_lo
     bad, good = rig.queue.add(id=JobId("JOBzzzzzzzzzzz")), rig.queue.add()
     lines = [line for line in await lines_of(rig) if line["event"] == "job.completed"]
     assert [line["job_id"] for line in lines] == [bad, good]
-    assert ["wait" in line for line in lines] == [False, True]
+    assert ["age" in line for line in lines] == [False, True]
 
 
 async def test_a_failed_attempt_says_what_comes_next():
