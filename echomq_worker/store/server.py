@@ -13,6 +13,8 @@ from echomq_worker.store.connect import command_client, pass_the_fence
 from echomq_worker.store.nodes import NodeLease
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.queue import QueueStore
+from echomq_worker.store.rights import Missing, Needs
+from echomq_worker.store.self_test import missing_rights
 from echomq_worker.store.translate import translated_errors
 from echomq_worker.store.wire import PooledWire, Reply
 
@@ -72,6 +74,13 @@ class Server:
             memory_policy=await self._memory_policy(),
             clock_offset_ms=round(offset * 1000),
         )
+
+    async def missing_rights(self, needs: Needs) -> Missing | None:
+        """Return what this user lacks; None if the server cannot tell (before Redis 7).
+
+        One round trip a queue. It reads and writes nothing.
+        """
+        return await missing_rights(self._wire, needs)
 
     async def has_queue(self, name: str) -> bool:
         """Return whether any of the keys that a queue has from its first job on is there."""
