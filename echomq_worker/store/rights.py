@@ -144,18 +144,18 @@ def trials(needs: Needs, queue: str) -> list[Trial]:
     """
     keys = Keyspace(queue)
     asked = [_trial(command, keys.pending) for command in needs.commands()]
-    asked += [_trial("get", VERSION_KEY), _trial("set", VERSION_KEY)]
     others = [*_keys_of(keys), *(() if needs.role is Role.PRODUCER else (NODES_KEY,))]
     return asked + [_trial(command, key) for key in others for command in ("exists", "del")]
 
 
 def missing(asked: Sequence[Trial], refused: Iterable[int]) -> Missing:
-    """Return what is lacking, by the places (from 1) of the calls that were refused.
+    """Return what is lacking, by the places (from 1; 0: the version) of the refused calls.
 
     A command that is allowed on one key of a queue but not on another lacks the key. If nothing is
     allowed on a key, the commands are not to blame either.
     """
-    found = {asked[place - 1] for place in refused}
+    places = set(refused)
+    found = {asked[place - 1] for place in places if place}
     dark = {trial.key for trial in asked if trial.key} - {
         trial.key for trial in asked if trial not in found
     }
@@ -163,6 +163,8 @@ def missing(asked: Sequence[Trial], refused: Iterable[int]) -> Missing:
     light = {trial.command for trial in asked if trial not in found}
     lacking = {command for command in commands if command not in light}
     keys = {trial.key for trial in found if trial.key and trial.command not in lacking}
+    if 0 in places and not lacking & {"get", "set"}:
+        keys.add(VERSION_KEY)
     return Missing(tuple(sorted(lacking)), tuple(sorted(keys)))
 
 
