@@ -13,11 +13,13 @@ from echomq_worker.backend import server_options
 from echomq_worker.config import Settings
 from echomq_worker.domain.backoff import exponential
 from echomq_worker.domain.clock import Clock
-from echomq_worker.errors import EvictionPolicyError, ServerError, UnavailableError
+from echomq_worker.domain.printable import printable
+from echomq_worker.errors import AccessError, EvictionPolicyError, ServerError, UnavailableError
 from echomq_worker.observe.heartbeat_file import Heartbeat, HeartbeatFile
 from echomq_worker.store import Server, ServerInfo
 from echomq_worker.store.extender import BlockingExtender
 from echomq_worker.store.nodes import NodeLease
+from echomq_worker.store.rights import Needs, Role
 from echomq_worker.system_clock import SystemClock
 from echomq_worker.worker import (
     Budget,
@@ -43,6 +45,11 @@ EVICTION = (
     "the server may drop jobs when its memory is short: its maxmemory-policy is {policy}, expected "
     "noeviction. Change it (redis-cli CONFIG SET maxmemory-policy noeviction, then redis-cli "
     "CONFIG REWRITE), or set ECHOMQ_ALLOW_EVICTION=true if losing jobs is all right"
+)
+
+LACKING = (
+    "the user {user} may not do all that a worker must: it lacks the {lacking}. Nothing was "
+    "started. Let an administrator give it these rights: {line}"
 )
 
 
@@ -112,6 +119,31 @@ def check_policy(info: ServerInfo, *, allowed: bool) -> None:
     """Raise `EvictionPolicyError` if the server may drop jobs and that is not `allowed`."""
     if info.evicts and not allowed:
         raise EvictionPolicyError(EVICTION.format(policy=info.memory_policy))
+
+
+def needed_rights(settings: Settings, info: ServerInfo, role: Role = Role.WORKER) -> Needs:
+    """Return what the user must be allowed to do, for the queues of the settings."""
+    return Needs(
+        role=role,
+        queues=tuple(queue.name for queue in settings.queues),
+        server=info.name,
+        version=info.version,
+        database=settings.redis_url.db,
+    )
+
+
+async def check_rights(server: Server, settings: Settings, info: ServerInfo) -> None:
+    """Raise `AccessError` if the user lacks a right that a worker needs.
+
+    Found out in the middle of a script, it would leave half a change behind.
+    """
+    needs = needed_rights(settings, info)
+    lacking = await server.missing_rights(needs)
+    if lacking:
+        user = settings.redis_url.username
+        line = needs.acl_line(user or "echomq")
+        text = LACKING.format(user=user or "default", lacking=lacking, line=line)
+        raise AccessError(printable(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

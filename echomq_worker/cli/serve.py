@@ -23,7 +23,7 @@ from echomq_worker.observe import configure_logging
 from echomq_worker.observe.heartbeat_file import HeartbeatFile, heartbeat_path
 from echomq_worker.store import Server, ServerInfo
 from echomq_worker.system_clock import SystemClock
-from echomq_worker.wiring import Wired, check_policy, reach_server, stop_budget
+from echomq_worker.wiring import Wired, check_policy, check_rights, reach_server, stop_budget
 from echomq_worker.worker import Signals
 
 NO_APP = (
@@ -121,6 +121,7 @@ class _Shift:
         try:
             info = await self._reach(server, herald)
             check_policy(info, allowed=self.settings.allow_eviction)
+            await check_rights(server, self.settings, info)
             introduce(herald, self.settings, self.app.registry, info)
             async with self.app:
                 status = await self._wired(server, herald).run(burst=self.burst)

@@ -1,15 +1,15 @@
 """The server: connections, the version fence, and the queues on it."""
 
-import time
 from typing import Self
 from urllib.parse import urlsplit
 
 from redis.asyncio.connection import AbstractConnection
 
+from echomq_worker.domain.server_facts import ServerFacts
 from echomq_worker.domain.views import ServerInfo
-from echomq_worker.errors import ServerError, UnavailableError
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.store.connect import command_client, pass_the_fence
+from echomq_worker.store.facts import read_facts
 from echomq_worker.store.nodes import NodeLease
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.queue import QueueStore
@@ -62,18 +62,18 @@ class Server:
 
     async def describe(self) -> ServerInfo:
         """Ask the server what it is, and how its clock differs from ours."""
-        info = _info(await self._command("INFO", "server"))
-        before = time.time()
-        seconds, micros = await self._command("TIME")
-        after = time.time()
-        offset = int(seconds) + int(micros) / 1_000_000 - (before + after) / 2
+        facts = await read_facts(self._command, config=False)
         return ServerInfo(
-            name="valkey" if "valkey_version" in info else "redis",
-            version=info.get("valkey_version") or info.get("redis_version", "unknown"),
+            name=facts.name,
+            version=facts.version,
             location=location(self.options.url),
-            memory_policy=await self._memory_policy(),
-            clock_offset_ms=round(offset * 1000),
+            memory_policy=facts.memory_policy,
+            clock_offset_ms=facts.clock_offset_ms,
         )
+
+    async def facts(self) -> ServerFacts:
+        """Ask the server what it is, how it is doing and how it is set up."""
+        return await read_facts(self._command)
 
     async def missing_rights(self, needs: Needs) -> Missing | None:
         """Return what this user lacks; None if the server cannot tell (before Redis 7).
@@ -111,16 +111,6 @@ class Server:
         await pass_the_fence(connection, self.options.wire_version)
         self._epoch += 1
 
-    async def _memory_policy(self) -> str | None:
-        try:
-            reply = await self._command("CONFIG", "GET", "maxmemory-policy")
-        except UnavailableError:
-            raise
-        except ServerError:
-            return None
-        values: list[Reply] = list(reply.values()) if hasattr(reply, "values") else reply[1:]
-        return _decode(values[0]) if values else None
-
     async def _command(self, *parts: str | int) -> Reply:
         with translated_errors():
             return await self._wire.command(*parts)
@@ -135,14 +125,3 @@ def location(url: str) -> str:
     host = f"[{host}]" if ":" in host else host
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{host}{port}{parts.path}"
-
-
-def _info(reply: Reply) -> dict[str, str]:
-    if hasattr(reply, "items"):
-        return {str(name): str(value) for name, value in reply.items()}
-    lines = _decode(reply).splitlines()
-    return dict(line.split(":", 1) for line in lines if ":" in line and not line.startswith("#"))
-
-
-def _decode(value: Reply) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -29,15 +29,18 @@ async def test_a_server_that_may_drop_keys_is_found_out(
         assert (await server.describe()).evicts
 
 
-async def test_a_server_that_hides_its_settings_is_taken_as_it_is(
+async def test_what_may_be_dropped_is_known_of_a_server_that_hides_its_settings(
     private_server: EmbeddedServer, admin: "redis.Redis"
 ):
+    admin.config_set("maxmemory-policy", "allkeys-lru")
     admin.execute_command("ACL", "SETUSER", "ann", "on", "nopass", "~*", "+@all", "-config")
     options = ServerOptions(url=private_server.url, username="ann", password="x")  # noqa: S106
     async with Server(options) as server:
         info = await server.describe()
+        facts = await server.facts()
 
-    assert (info.memory_policy, info.evicts) == (None, False)
+    assert (info.memory_policy, info.evicts) == ("allkeys-lru", True)
+    assert facts.config is None
 
 
 @pytest.mark.parametrize(
