@@ -1,5 +1,6 @@
 """All checks, the slowest first, so that the others run beside them."""
 
+from checks.cases import cases, write_cases
 from checks.check import Check
 from checks.constraints import constraints
 from checks.lua_headers import lua_headers
@@ -23,5 +24,6 @@ CHECKS = (
     Check("words", "no machine's paths, registry hosts or unfinished thoughts", words),
     Check("names", "public names and signatures are the frozen ones", names, write_names),
     Check("tables", "the README's generated parts are up to date", tables, write_tables),
+    Check("cases", "every known fault has a test, or a reason why not", cases, write_cases),
     Check("constraints", "pinned dependencies have hashes and no host", constraints),
 )
