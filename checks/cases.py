@@ -111,15 +111,13 @@ def read(root: Path) -> Ledger:
 REASON = f'say {{ because = "a sentence" }} or {{ waits = "one of {", ".join(sorted(WAITS))}" }}'
 
 
-def excuse(reason: object) -> str | None:
+def excuse(reason: Mapping[str, str]) -> str | None:
     """Return in words why a case is not mapped; None if that is no reason."""
-    match reason:
-        case {"waits": str(what), **rest} if what in WAITS and not rest:
-            return f"waits for {what}"
-        case {"because": str(why), **rest} if why.strip() and not rest:
-            return why.strip()
-        case _:
-            return None
+    if list(reason) == ["waits"] and reason["waits"] in WAITS:
+        return f"waits for {reason['waits']}"
+    if list(reason) == ["because"] and reason["because"].strip():
+        return reason["because"].strip()
+    return None
 
 
 def gaps(ledger: Ledger) -> list[str]:
