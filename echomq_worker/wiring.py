@@ -63,6 +63,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
         threads=settings.threads,
         lease_ms=settings.lease_ms,
         renew_ms=settings.lease_renew_interval_ms,
+        stuck_ms=settings.stuck_after_ms,
         beat_ms=settings.beat_ms,
         max_attempts=settings.max_attempts,
         crash_limit=settings.crash_limit,

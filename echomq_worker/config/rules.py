@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def broken_rules(settings: "Settings") -> list[str]:
     """Return one sentence for each broken rule; the first word is the variable to change."""
-    rules = (_server_kind, _tls_files, _connections, _renewal, _cancel_grace)
+    rules = (_server_kind, _tls_files, _connections, _renewal, _stuck, _cancel_grace)
     return [problem for rule in rules for problem in rule(settings)]
 
 
@@ -55,6 +55,16 @@ def _renewal(settings: "Settings") -> Iterator[str]:
         yield (
             f"ECHOMQ_LEASE_RENEW_INTERVAL: {format_duration(interval_ms)} is too long for "
             f"ECHOMQ_LEASE ({format_duration(lease_ms)}): expected less than two thirds of it"
+        )
+
+
+def _stuck(settings: "Settings") -> Iterator[str]:
+    stuck_ms, lease_ms = settings.stuck_after_ms, settings.lease_ms
+    # A handler that holds up the loop for three leases is to run once all the same.
+    if stuck_ms <= 3 * lease_ms:
+        yield (
+            f"ECHOMQ_STUCK_AFTER: {format_duration(stuck_ms)} is too short for ECHOMQ_LEASE "
+            f"({format_duration(lease_ms)}): expected more than three times as long"
         )
 
 

@@ -43,6 +43,7 @@ class Settings(LogSettings, WorkerSettings, ServerSettings):
             "threads": self.threads or self.concurrency,
             "redis_max_connections": self.redis_max_connections or connections,
             "lease_renew_interval_ms": self.lease_renew_interval_ms or self.lease_ms // 3,
+            "stuck_after_ms": self.stuck_after_ms or max(300_000, 6 * self.lease_ms),
             "shutdown_cancel_grace_ms": (
                 grace_ms if self.shutdown_cancel_grace_ms < 0 else self.shutdown_cancel_grace_ms
             ),

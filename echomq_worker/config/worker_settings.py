@@ -73,6 +73,15 @@ class WorkerSettings:
         "How often leases are extended; must be shorter than two thirds of the lease.",
         group=Group.WORKER,
     )
+    stuck_after_ms: int = derived(
+        "STUCK_AFTER",
+        duration("300ms", "7d"),
+        0,
+        "5m, or six leases if that is longer",
+        "How long the event loop may stand still before its leases are left to run out; must be "
+        "longer than three leases.",
+        group=Group.WORKER,
+    )
     beat_ms: int = setting(
         "BEAT",
         duration("10ms", "60s"),

@@ -103,17 +103,20 @@ class Assembly:
         self._hints_outage = Outage(self._clock, "wakeups")
         self._runner = self._new_runner()
         self._listeners: list[Listener] = []
+        self._leases = Leases(
+            self._hands,
+            outside.extender,
+            self._lost,
+            self._clock,
+            lease_ms=options.lease_ms,
+            every_ms=options.renew_every_ms,
+            stuck_ms=options.stuck_after_ms,
+        )
 
     def build(self, *, burst: bool) -> Parts:
         """Build all parts; with `burst` one that stops the worker when nothing is left to do."""
         options, clock = self._options, self._clock
-        leases = Leases(
-            self._hands,
-            self._outside.extender,
-            self._lost,
-            lease_ms=options.lease_ms,
-            every_ms=options.renew_every_ms,
-        )
+        guard = LoopGuard(self._hands, clock, self._stats.loop_lag)
         heart = Heart(self._portrait, self._outside.on_beat, clock, beat_ms=options.beat_ms)
         parts = Parts(
             hands=self._hands,
@@ -122,7 +125,7 @@ class Assembly:
             runner=self._runner,
             threads=self._threads,
             portrait=self._portrait,
-            support=[leases, self._timeouts, heart, LoopGuard(self._hands, clock)],
+            support=[self._leases, self._timeouts, heart, guard],
         )
         for index, queue in enumerate(self._outside.queues):
             self._serve(parts, queue, options.beat_ms * index // len(self._outside.queues))
@@ -174,6 +177,8 @@ class Assembly:
             stats=self._stats,
             options=self._options,
             presence=self._portrait.presence,
+            clock=self._clock,
+            answered_late=self._leases.hurry,
         )
 
     def _new_runner(self) -> Runner:

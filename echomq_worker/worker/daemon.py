@@ -110,7 +110,12 @@ class Daemon:
 
     def dump(self) -> None:
         """Log what is running, and where it waits."""
-        self._log.warning("worker.dump", jobs=running_jobs(self._parts.hands))
+        self._log.warning(
+            "worker.dump",
+            jobs=running_jobs(self._parts.hands),
+            did=str(self._parts.stats),
+            loop_lag=self._parts.stats.loop_lag.by_bound(),
+        )
 
     async def run(self) -> ExitStatus:
         """Live. The nesting is the shutdown order.
@@ -225,5 +230,6 @@ class Daemon:
             after=status.seconds,
             exit_code=status.code,
             did=str(status.stats),
+            loop_lag_max=status.stats.loop_lag.longest_ms / 1_000,
         )
         return status

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.job import Claimed, Held
 from echomq_worker.domain.replies import Presence, Settled
 from echomq_worker.errors import InvalidArgumentError, WrongTypeError
@@ -57,6 +58,9 @@ class Desk:
         stats: counts it.
         options: sizes and limits.
         presence: what to say about this worker with each beat.
+        clock: tells how long a call took.
+        answered_late: called after a call that took so long that the leases of what it claimed
+            are to be extended at once: they began when the server did it.
     """
 
     def __init__(  # noqa: PLR0913 - where the parts of a queue meet
@@ -71,6 +75,8 @@ class Desk:
         stats: Stats,
         options: WorkerOptions,
         presence: Callable[[], Presence],
+        clock: Clock,
+        answered_late: Callable[[], None],
     ) -> None:
         self.name = f"desk {queue}"
         self.queue = queue
@@ -82,6 +88,8 @@ class Desk:
         self._stats = stats
         self._options = options
         self._presence = presence
+        self._clock = clock
+        self._answered_late = answered_late
         self._heard: Heard | None = None
         self.idle = asyncio.Event()
         """Set while no call is on its way."""
@@ -155,10 +163,13 @@ class Desk:
         else:
             return False
         self.idle.clear()
+        asked_at_ms = self._clock.monotonic_ms()
         try:
             await call()
         finally:
             self.idle.set()
+        if self._clock.monotonic_ms() - asked_at_ms >= self._options.renew_every_ms:
+            self._answered_late()
         return True
 
     async def _beat(self) -> None:

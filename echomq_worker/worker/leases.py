@@ -10,14 +10,18 @@ from typing import Any
 
 import structlog
 
+from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.errors import UnavailableError
+from echomq_worker.worker.alarm import Alarm
 from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.ports import BlockingExtends
+from echomq_worker.worker.pulse import Pulse
 from echomq_worker.worker.run import Run
 
 MOST_AT_ONCE = 1_000
 FAILURES_LIMIT = 5
+MOST_NAMED = 20
 _by_queue = attrgetter("held.queue")
 
 Lost = Callable[[Run, Verdict], None]
@@ -27,40 +31,61 @@ Lost = Callable[[Run, Verdict], None]
 class Leases:
     """Extends all leases three times over their length, so that two misses do no harm.
 
+    A loop that is held up costs no lease, until it has been for so long that it may never turn
+    again: then other workers are to have its jobs.
+
     Args:
         hands: the jobs that this worker holds.
         extender: extends them, over a connection of its own.
         lost: told, on the loop, of each job that is no longer ours.
+        clock: tells for how long the loop has not turned.
         lease_ms: how long a lease is.
         every_ms: how often leases are extended.
+        stuck_ms: no lease is extended while the loop has not turned for so long.
     """
 
     name = "leases"
 
-    def __init__(
-        self, hands: Hands, extender: BlockingExtends, lost: Lost, *, lease_ms: int, every_ms: int
+    def __init__(  # noqa: PLR0913 - three parts and three times
+        self,
+        hands: Hands,
+        extender: BlockingExtends,
+        lost: Lost,
+        clock: Clock,
+        *,
+        lease_ms: int,
+        every_ms: int,
+        stuck_ms: int,
     ) -> None:
         self._hands = hands
         self._extender = extender
         self._lost = lost
+        self._clock = clock
         self._lease_ms = lease_ms
         self._every_ms = every_ms
+        self._stuck_ms = stuck_ms
         self._log: Any = structlog.get_logger("echomq.worker")
+        self._alarm = Alarm()
         self._failing = False
+        self._stuck = False
 
     async def run(self) -> None:
         """Extend for ever."""
         loop = asyncio.get_running_loop()
-        stop = threading.Event()
+        self._alarm = alarm = Alarm()
         broken: asyncio.Future[None] = loop.create_future()
         thread = threading.Thread(
-            target=self._keep, args=(stop, loop, broken), name="echomq-leases", daemon=True
+            target=self._keep, args=(alarm, loop, broken), name="echomq-leases", daemon=True
         )
         thread.start()
         try:
             await broken
         finally:
-            stop.set()
+            alarm.end()
+
+    def hurry(self) -> None:
+        """Extend at once: what is held has been held for some time already."""
+        self._alarm.ring()
 
     def extend(self, report: Lost) -> None:
         """Extend each lease once; `report` those that are lost. Called in the thread.
@@ -92,15 +117,18 @@ class Leases:
 
     def _keep(
         self,
-        stop: threading.Event,
+        alarm: Alarm,
         loop: asyncio.AbstractEventLoop,
         broken: asyncio.Future[None],
     ) -> None:
         def report(run: Run, verdict: Verdict) -> None:
             loop.call_soon_threadsafe(self._lost, run, verdict)
 
+        pulse = Pulse(loop, self._clock, self._turned)
         failures = 0
-        while not stop.wait(self._wait_ms(failures) / 1_000):
+        while alarm.sleep(self._wait_ms(failures)):
+            if self._is_stuck(pulse):
+                continue
             try:
                 self.extend(report)
             except UnavailableError as error:
@@ -116,6 +144,32 @@ class Leases:
                 failures = 0
                 self._recovered()
         self._extender.close()
+
+    def _is_stuck(self, pulse: Pulse) -> bool:
+        silent_ms = pulse.silent_ms()
+        pulse.ask()
+        before, self._stuck = self._stuck, silent_ms >= self._stuck_ms
+        if self._stuck and not before:
+            self._say_let_go(silent_ms)
+        elif before and not self._stuck:
+            self._log.warning("leases.extended_again")
+        return self._stuck
+
+    def _turned(self) -> None:
+        if self._stuck:
+            self.hurry()
+
+    def _say_let_go(self, silent_ms: int) -> None:
+        held = list(self._hands.held)
+        self._log.error(
+            "leases.let_go",
+            lag=silent_ms / 1_000,
+            jobs=[run.held.id for run in held[:MOST_NAMED]],
+            job_names=sorted({run.name for run in held}),
+            count=len(held),
+            hint="the event loop has not turned for so long that other workers are to run these "
+            "jobs: a handler that blocks must not be async (then it runs in a thread)",
+        )
 
     def _wait_ms(self, failures: int) -> int:
         return min(self._every_ms, 250 << min(failures, 4)) if failures else self._every_ms

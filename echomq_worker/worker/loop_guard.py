@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.histogram import Histogram
 from echomq_worker.worker.hands import Hands
 
 LIMIT_MS = 1_000
@@ -38,14 +39,18 @@ class LoopGuard:
     Args:
         hands: the jobs that this worker holds.
         clock: tells how late a tick is.
+        lag: counts how late they are.
         limit_ms: what is too late.
     """
 
     name = "loop guard"
 
-    def __init__(self, hands: Hands, clock: Clock, *, limit_ms: int = LIMIT_MS) -> None:
+    def __init__(
+        self, hands: Hands, clock: Clock, lag: Histogram, *, limit_ms: int = LIMIT_MS
+    ) -> None:
         self._hands = hands
         self._clock = clock
+        self._lag = lag
         self._limit_ms = limit_ms
         self._tick_ms = max(1, limit_ms // 2)
         self._ticked_at = 0.0
@@ -69,6 +74,7 @@ class LoopGuard:
 
     def _tick(self, late_ms: int) -> None:
         self._ticked_at = time.monotonic()
+        self._lag.add(late_ms)
         seen, self._seen = self._seen, None
         if late_ms < self._limit_ms:
             return

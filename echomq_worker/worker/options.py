@@ -14,6 +14,7 @@ MOST = 1_000
 """The most jobs at once, and the most that one call promotes or takes back."""
 SHORTEST_MS = 10
 SHORTEST_LEASE_MS = 100
+STUCK_MS = 300_000
 
 Order = Literal["weighted", "strict"]
 
@@ -34,6 +35,9 @@ class WorkerOptions:
     """How long a job stays ours without a sign of life. Shorter finds crashes sooner."""
     renew_ms: int | None = None
     """How often leases are extended; None: three times per lease."""
+    stuck_ms: int | None = None
+    """Leases are given up when the event loop has not turned for so long; None: 5 minutes, or six
+    leases if that is longer."""
     beat_ms: int = 1_000
     """How often each queue is looked after without an occasion."""
     max_attempts: int = 10
@@ -68,6 +72,8 @@ class WorkerOptions:
             f"lease_ms must be at least {SHORTEST_LEASE_MS}": self.lease_ms >= SHORTEST_LEASE_MS,
             f"renew_ms must be at least {SHORTEST_MS}": renew_ms >= SHORTEST_MS,
             "renew_ms must be less than two thirds of lease_ms": renew_ms * 3 < self.lease_ms * 2,
+            "stuck_ms must be more than three times lease_ms": self.stuck_after_ms
+            > 3 * self.lease_ms,
             f"beat_ms must be at least {SHORTEST_MS}": self.beat_ms >= SHORTEST_MS,
             "max_attempts must be at least 1": self.max_attempts >= 1,
             "crash_limit must not be negative": self.crash_limit >= 0,
@@ -90,3 +96,8 @@ class WorkerOptions:
     def renew_every_ms(self) -> int:
         """How often leases are extended."""
         return self.lease_ms // 3 if self.renew_ms is None else self.renew_ms
+
+    @property
+    def stuck_after_ms(self) -> int:
+        """How long the event loop may stand still before leases are given up."""
+        return max(STUCK_MS, 6 * self.lease_ms) if self.stuck_ms is None else self.stuck_ms

@@ -1,7 +1,8 @@
 """Counts what a worker did."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from echomq_worker.domain.histogram import Histogram
 from echomq_worker.domain.outcome import (
     Buried,
     Completed,
@@ -10,6 +11,8 @@ from echomq_worker.domain.outcome import (
     Retried,
     Snoozed,
 )
+
+LOOP_LAG_BOUNDS_MS = (1, 5, 10, 50, 100, 500, 1_000, 5_000)
 
 
 @dataclass(slots=True)
@@ -31,6 +34,8 @@ class Stats:
     """Outcomes that the server refused: the job was somebody else's by then."""
     recovered: int = 0
     """Jobs of workers that died, made claimable again by this one."""
+    loop_lag: Histogram = field(default_factory=lambda: Histogram(LOOP_LAG_BOUNDS_MS))
+    """By how much the event loop turned too late (later: `echomq_event_loop_lag_seconds`)."""
 
     def count(self, outcome: Outcome) -> None:
         """Count an outcome that the server has accepted."""

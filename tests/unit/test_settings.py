@@ -38,6 +38,7 @@ def test_defaults_that_follow_from_other_settings_follow_them():
     assert settings.threads == 40
     assert settings.redis_max_connections == 44
     assert settings.lease_renew_interval_ms == 3_000
+    assert settings.stuck_after_ms == 300_000
     assert re.fullmatch(r"[A-Za-z0-9.-]+:[0-9]+", settings.worker_name)
 
 
@@ -167,6 +168,7 @@ def test_a_switch_can_be_turned_off_in_words(word: str):
     ("environ", "problem"),
     [
         ({"ECHOMQ_LEASE": "9s", "ECHOMQ_LEASE_RENEW_INTERVAL": "6s"}, "less than two thirds"),
+        ({"ECHOMQ_LEASE": "9s", "ECHOMQ_STUCK_AFTER": "27s"}, "more than three times"),
         ({"ECHOMQ_QUEUES": "a,b,c", "ECHOMQ_REDIS_MAX_CONNECTIONS": "7"}, "at least 8"),
         ({"ECHOMQ_REDIS_URL": "redis+sentinel://h/main"}, "sentinel URLs are not yet supported"),
         ({"ECHOMQ_REDIS_URL": "rediss+cluster://h"}, "cluster URLs are not yet supported"),
@@ -185,6 +187,7 @@ def test_settings_that_do_not_fit_together_are_refused(environ: dict[str, str], 
 
 def test_settings_at_the_edge_of_a_rule_are_accepted():
     assert load({"ECHOMQ_LEASE": "9s", "ECHOMQ_LEASE_RENEW_INTERVAL": "5999ms"})
+    assert load({"ECHOMQ_LEASE": "9s", "ECHOMQ_STUCK_AFTER": "27001ms"})
     assert load({"ECHOMQ_QUEUES": "a,b,c", "ECHOMQ_REDIS_MAX_CONNECTIONS": "8"})
     assert load({"ECHOMQ_SHUTDOWN_TIMEOUT": "5s", "ECHOMQ_SHUTDOWN_CANCEL_GRACE": "5s"})
 

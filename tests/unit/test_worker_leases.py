@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from contextlib import suppress
 from dataclasses import replace
 
@@ -13,9 +14,9 @@ from echomq_worker.domain.outcome import Verdict
 from echomq_worker.errors import ServerError, UnavailableError, WrongTypeError
 from echomq_worker.handlers import INJECTED, JobContext
 from echomq_worker.worker.hands import Hands
-from echomq_worker.worker.leases import Leases
+from echomq_worker.worker.leases import Leases, Lost
 from echomq_worker.worker.run import Run
-from tests.fakes import settled
+from tests.fakes import FakeClock, settled
 from tests.unit.worker_fakes import FakeExtender
 from tests.unit.worker_rig import Rig, wait_for
 
@@ -28,6 +29,12 @@ def extend(rig: Rig) -> list[tuple[JobId, Verdict]]:
     for run, verdict in lost:
         leases._lost(run, verdict)
     return [(run.held.id, verdict) for run, verdict in lost]
+
+
+def new_leases(hands: Hands, extender: FakeExtender, lost: Lost, *, every_ms: int) -> Leases:
+    return Leases(
+        hands, extender, lost, FakeClock(), lease_ms=100, every_ms=every_ms, stuck_ms=1_000
+    )
 
 
 def holding(rig: Rig) -> tuple[asyncio.Event, list[JobContext]]:
@@ -176,8 +183,6 @@ async def test_leases_are_extended_from_a_thread_while_a_handler_holds_up_the_lo
     rig, extended = Rig(lease_ms=100, renew_ms=20), list[int]()
 
     async def work() -> None:
-        import time  # noqa: PLC0415
-
         give_up = time.monotonic() + 5
         while len(rig.extender.calls) < 3 and time.monotonic() < give_up:
             time.sleep(0.001)  # noqa: ASYNC251 - that is the mistake
@@ -189,6 +194,20 @@ async def test_leases_are_extended_from_a_thread_while_a_handler_holds_up_the_lo
         assert extended[0] >= 3
 
 
+async def test_what_a_late_answer_brings_is_extended_at_once():
+    rig = Rig(lease_ms=60_000, beat_ms=60_000)  # by itself the thread would look in 20 s
+    gate, contexts = holding(rig)
+    rig.queue.gate = asyncio.Event()
+    job = rig.queue.add()
+    async with rig.running():
+        await rig.clock.advance(20_000)
+        assert rig.queue.active
+        assert not contexts
+        rig.queue.gate.set()
+        await wait_for(lambda: ("default", [job]) in rig.extender.calls)
+        gate.set()
+
+
 async def test_an_extension_that_fails_is_tried_again_and_said_once():
     rig, lost, hands = Rig(), list[Run](), Hands()
     extender = rig.extender
@@ -197,7 +216,7 @@ async def test_an_extension_that_fails_is_tried_again_and_said_once():
     rig.queue.active[job.id] = job
     hands.held.add(Run(job, 0))
     with capture_logs() as logs:
-        leases = Leases(hands, extender, lambda run, _: lost.append(run), lease_ms=100, every_ms=10)
+        leases = new_leases(hands, extender, lambda run, _: lost.append(run), every_ms=10)
         life = asyncio.create_task(leases.run())
         await wait_for(lambda: "leases.extended_again" in [line["event"] for line in logs])
         life.cancel()
@@ -210,6 +229,6 @@ async def test_a_thread_that_keeps_failing_tells_whoever_keeps_it_running():
     extender = FakeExtender(failing=[ServerError("a bug")] * 5)
     hands = Hands()
     hands.held.add(Run(Rig().queue.job(), 0))
-    leases = Leases(hands, extender, lambda _run, _verdict: None, lease_ms=100, every_ms=1)
+    leases = new_leases(hands, extender, lambda _run, _verdict: None, every_ms=1)
     with pytest.raises(ServerError, match="a bug"):
         await asyncio.wait_for(leases.run(), 5)

@@ -9,6 +9,7 @@ from echomq_worker.system_clock import SystemClock
 from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.loop_guard import LoopGuard
 from echomq_worker.worker.run import Run
+from echomq_worker.worker.stats import Stats
 from tests.unit.worker_rig import Rig
 
 LIMIT_MS = 20
@@ -18,7 +19,8 @@ async def watched(work: Callable[[], Awaitable[None]], times: int = 1) -> list[A
     """Run `work` as a job under the guard's eyes; return what it said about it."""
     hands = Hands()
     with capture_logs() as logs:
-        life = asyncio.create_task(LoopGuard(hands, SystemClock(), limit_ms=LIMIT_MS).run())
+        guard = LoopGuard(hands, SystemClock(), Stats().loop_lag, limit_ms=LIMIT_MS)
+        life = asyncio.create_task(guard.run())
         await asyncio.sleep(0)
         for _ in range(times):
             run = Run(Rig().queue.job("report.render"), 0)
@@ -59,3 +61,14 @@ async def test_time_that_the_test_moves_is_no_blocked_loop():
         async with rig.running():
             await rig.clock.advance(60_000)
     assert "loop.blocked" not in [line["event"] for line in logs]
+
+
+async def test_how_late_the_loop_turns_is_counted():
+    rig = Rig()
+    async with rig.running():
+        lag = rig.parts.stats.loop_lag
+        await rig.clock.advance(5_000)
+        assert lag.by_bound() == {"up to 1ms": 10}
+        guard = next(each for each in rig.parts.support if isinstance(each, LoopGuard))
+        guard._tick(6_000)
+        assert (lag.by_bound(), lag.longest_ms) == ({"up to 1ms": 10, "over 5s": 1}, 6_000)

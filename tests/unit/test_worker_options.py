@@ -10,6 +10,8 @@ from echomq_worker.worker import WorkerOptions
 def test_the_defaults_can_be_used():
     options = WorkerOptions()
     assert (options.thread_count, options.renew_every_ms) == (32, 3_333)
+    assert options.stuck_after_ms == 300_000
+    assert WorkerOptions(lease_ms=60_000).stuck_after_ms == 360_000
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,7 @@ def test_the_defaults_can_be_used():
         ({"lease_ms": 99}, "lease_ms"),
         ({"renew_ms": 6_667}, "renew_ms"),
         ({"renew_ms": 9}, "renew_ms"),
+        ({"stuck_ms": 30_000}, "stuck_ms"),
         ({"beat_ms": 9}, "beat_ms"),
         ({"max_attempts": 0}, "max_attempts"),
         ({"crash_limit": -1}, "crash_limit"),
