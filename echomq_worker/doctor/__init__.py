@@ -22,7 +22,7 @@ async def examine(server: Server, settings: Settings, queues: Sequence[str] = ()
     """
     from echomq_worker.doctor.queues import look_at  # noqa: PLC0415 - not for the environment
 
-    facts = await gather(server, settings)
+    facts = await gather(server, settings, queues)
     findings = judge(facts)
     if facts.trouble is None:
         for queue in queues:

@@ -1,6 +1,7 @@
 """Gathers what the checks of the environment look at."""
 
 import zoneinfo
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,12 +17,21 @@ _ZONE_FILES = ("tzdata.zi", "+VERSION")
 _LONGEST_LINE = 100
 
 
-async def gather(server: Server, settings: Settings, warnings: tuple[str, ...] = ()) -> Facts:
+async def gather(
+    server: Server,
+    settings: Settings,
+    queues: Sequence[str] = (),
+    *,
+    role: Role = Role.WORKER,
+    warnings: tuple[str, ...] = (),
+) -> Facts:
     """Ask the server and look around here. What the server refuses is told in `trouble`.
 
     Args:
         server: need not be open.
         settings: how a worker is set up.
+        queues: those that a worker would touch; none stands for all.
+        role: whose rights to ask about.
         warnings: what reading them has warned of.
     """
     here = location(server.options.url)
@@ -38,8 +48,8 @@ async def gather(server: Server, settings: Settings, warnings: tuple[str, ...] =
     except EchoMQError as error:
         return replace(facts, trouble=error)
     needs = Needs(
-        role=Role.WORKER,
-        queues=tuple(queue.name for queue in settings.queues),
+        role=role,
+        queues=tuple(queues),
         server=found.name,
         version=found.version,
         database=settings.redis_url.db,
