@@ -54,11 +54,15 @@ async def gather(
         version=found.version,
         database=settings.redis_url.db,
     )
+    return await _with_rights(replace(facts, server=found), server, needs)
+
+
+async def _with_rights(facts: Facts, server: Server, needs: Needs) -> Facts:
     try:
-        rights = Rights(needs=needs, missing=await server.missing_rights(needs))
+        missing = await server.missing_rights(needs)
     except ServerError as error:
-        return replace(facts, server=found, trouble=error)
-    return replace(facts, server=found, rights=rights)
+        return replace(facts, trouble=error)
+    return replace(facts, rights=Rights(needs=needs, missing=missing))
 
 
 def system_zones() -> str | None:
