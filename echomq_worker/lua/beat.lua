@@ -1,5 +1,5 @@
 -- One round trip a beat: reap, promote, claim, renew the watcher and say that this worker is alive.
--- Repeatable like a claim.
+-- Repeatable like a claim; the ids that were taken back are told again too.
 --
 --! keys root pending active schedule dead dead_at failed_count meta bell clock pump workers worker log
 --! args caller call_number again call_id lease_ms limit promote_limit worker_id watch_ms log_size reap_limit crash_limit max_attempts presence_ms
@@ -18,6 +18,17 @@ local bad = bad_handout() or bad_watch()
   or wrong_type({ dead, 'zset', dead_at, 'zset', failed_count, 'hash', workers, 'zset', worker, 'hash' })
 if bad then return bad end
 
+local function told(recovered, buried)
+  if #recovered + #buried == 0 then return '' end
+  return ';' .. table.concat(recovered, ' ') .. ';' .. table.concat(buried, ' ')
+end
+
+local function words(text)
+  local found = {}
+  for word in string.gmatch(text, '%S+') do found[#found + 1] = word end
+  return found
+end
+
 local earlier = earlier_answer()
 if earlier == false then return redis.error_reply(refusal) end
 local due, expired
@@ -29,14 +40,16 @@ end
 -- The first write frees memory, so that a full server does not stop the reaping.
 local alive = tonumber(presence_ms) > 0
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', alive and now - 10 * presence_ms or '-inf')
-local handout
-local recovered, buried = {}, {}
+local handout, recovered, buried
 if earlier then
-  handout = same_handout(earlier)
+  local ids, back, dying = string.match(earlier, '^([^;]*);?([^;]*);?(.*)$')
+  handout = same_handout(ids)
+  recovered, buried = words(back), words(dying)
 else
   recovered, buried = reap(expired, 'crashes', tonumber(crash_limit), tonumber(max_attempts))
   handout = new_handout(due)
-  keep_answer(handed_out_ids(handout), #handout[6] > 0)
+  local reaped = told(recovered, buried)
+  keep_answer(handed_out_ids(handout) .. reaped, #handout[6] > 0 or reaped ~= '')
 end
 local watches = watching(due and due.overdue)
 if alive then

@@ -1,5 +1,7 @@
 -- Bring dead jobs back, each to where it waits, with all its attempts before it again. The token does
--- not go down: what has been counted is written off as returned. Safe to repeat.
+-- not go down: what has been counted is written off as returned. A claim that a lost lease has left
+-- open is over ('!', the end of no claim id), so that its holder cannot settle a job that has died.
+-- Safe to repeat.
 --
 --! keys root pending dead dead_at bell log
 --! args log_size
@@ -13,7 +15,7 @@ local wrong = wrong_type({ pending, 'zset', dead, 'zset', dead_at, 'zset', bell,
 if wrong then return wrong end
 local rows = {}
 for at = ids, #ARGV do
-  rows[at] = redis.pcall('HMGET', root .. 'job:' .. ARGV[at], 'attempts', 'payload', 'group')
+  rows[at] = redis.pcall('HMGET', root .. 'job:' .. ARGV[at], 'attempts', 'payload', 'group', 'claim')
   wrong = wrong_lane(rows[at][3])
   if wrong then return wrong end
 end
@@ -28,6 +30,7 @@ local function requeue(id, row)
   end
   redis.call('HDEL', root .. 'job:' .. id, 'last_error', 'crashes', 'unknown')
   redis.call('HSET', root .. 'job:' .. id, 'state', 'pending', 'returned', row[1])
+  if row[4] and string.sub(row[4], -1) ~= '!' then redis.call('HSET', root .. 'job:' .. id, 'claim', '!') end
   put_waiting(id, row[3])
   note('requeued', id, row[1])
   return '1'

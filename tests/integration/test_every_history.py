@@ -126,7 +126,7 @@ class Histories(QueueMachine):
                 max_attempts=3,
             )
         )
-        said = self.apply(
+        said, *reaped = self.apply(
             self.lines[who].caller.name,
             fault,
             lambda call: self.model.beat(
@@ -134,6 +134,7 @@ class Histories(QueueMachine):
             ),
         )
         self.received(beat.claimed, said)
+        assert [list(beat.reaped.recovered), list(beat.reaped.buried)] == reaped
 
     @rule(
         who=WORKERS,

@@ -7,7 +7,7 @@ import pytest
 
 from echomq_worker.domain.job import Held
 from echomq_worker.domain.outcome import Buried, Completed, HandedBack, Retried, Verdict
-from echomq_worker.store import QueueStore
+from echomq_worker.store import QueueStore, Reaped
 from echomq_worker.store.line import Line
 from tests.support.cut_wire import CutWire, Fault
 from tests.support.jobs import (
@@ -211,6 +211,26 @@ async def test_a_claim_asked_again_brings_only_what_is_still_held(
     shaky.wire.meanwhile = lose_two_of_them
 
     assert [job.id for job in await claim(shaky.line, 3)] == [C]
+
+
+@pytest.mark.parametrize("limit", [0, 1])
+async def test_a_beat_asked_again_tells_again_what_it_has_taken_back(
+    shaky: Shaky, queue: QueueStore, look: Look, limit: int
+):
+    await queue.enqueue([new_job(A, max_attempts=1), new_job(B)])
+    await claim(shaky.line, 2)
+    await look.expire_lease(A, B)
+    shaky.wire.next_calls(Fault.UNANSWERED, Fault.LATE)
+
+    beat = await shaky.line.beat(
+        limit=limit, lease_ms=LEASE_MS, promote=9, reap=9, crash_limit=5, max_attempts=10
+    )
+
+    assert beat.reaped == Reaped(recovered=(B,), buried=(A,))
+    assert [job.id for job in beat.claimed.jobs] == [B][:limit]
+    before = await look.dumps()
+    await shaky.wire.deliver_late()
+    assert await look.dumps() == before
 
 
 async def test_a_claim_asked_again_brings_the_same_claim_id(

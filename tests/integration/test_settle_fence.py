@@ -115,6 +115,21 @@ async def test_a_late_outcome_is_refused_once_the_job_is_dead(
     assert await look.places() == {"dead": [A]}
 
 
+@pytest.mark.parametrize("outcome", ALL)
+async def test_a_late_outcome_is_refused_after_the_job_has_died_and_was_brought_back(
+    queue: QueueStore, line: Line, new_line: NewLine, look: Look, outcome: Outcome
+):
+    await enqueue(queue, A)
+    late = await claim_one(line)
+    await look.expire_lease(A)
+    await queue.reap(1, crash_limit=1)
+    await queue.requeue([A])
+
+    assert await settle(line, late, outcome) is Verdict.STALE
+    assert await look.places() == {"pending": [A]}
+    assert await settle(new_line(), await claim_one(new_line()), Completed()) is Verdict.OK
+
+
 async def test_the_attempt_number_alone_is_not_enough(
     queue: QueueStore, new_line: NewLine, look: Look
 ):

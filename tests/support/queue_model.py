@@ -64,11 +64,24 @@ class QueueModel(QueueState):
         self.keep(call, " ".join(handout.ids), changed=bool(handout.ids))
         return handout
 
-    def beat(self, call: Call, limit: int, promote: int, reap: Callable[[], object]) -> Handout:
+    def beat(
+        self,
+        call: Call,
+        limit: int,
+        promote: int,
+        reap: Callable[[], tuple[list[JobId], list[JobId]]],
+    ) -> tuple[Handout, list[str], list[str]]:
         """Take back, promote and hand out; `reap` does the first."""
-        if self.earlier(call) is None:
-            reap()
-        return self.claim(call, limit, promote)
+        earlier = self.earlier(call)
+        if earlier is not None:
+            ids, recovered, buried = [*earlier.split(";"), "", ""][:3]
+            return self._same_handout(call, ids), recovered.split(), buried.split()
+        recovered, buried = (list[str](ids) for ids in reap())
+        handout = self._new_handout(call, limit, promote)
+        told = ";".join(["", " ".join(recovered), " ".join(buried)]) if recovered + buried else ""
+        changed = bool(handout.ids or told)
+        self.keep(call, " ".join(handout.ids) + told, changed=changed)
+        return handout, recovered, buried
 
     def settle(
         self, call: Call, outcomes: Sequence[tuple[Held, Outcome]], limit: int, promote: int
@@ -158,6 +171,8 @@ class QueueModel(QueueState):
                 row.state, row.returned = "pending", row.attempts
                 row.last_error = row.crashes = None
                 row.unknown = False
+                if row.claim and not row.claim.endswith("!"):
+                    row.claim = "!"
                 back.append(id_)
         self.wait(back)
         return verdicts
