@@ -13,6 +13,7 @@ from redis.asyncio import Redis as AsyncRedis
 
 from tests.support.docker import engine_must_answer, why_no_engine
 from tests.support.leaks import LeakCheck
+from tests.support.least_rights import least, unrestricted
 from tests.support.servers import NoTestServerError, Source, choose_source
 
 
@@ -56,13 +57,13 @@ def server_source(request: pytest.FixtureRequest) -> Source:
 def server_url(server_source: Source) -> Generator[str]:
     """The URL of a server that this test process has to itself (its database, if it was given)."""
     with server_source.start() as url:
-        yield url
+        yield least(url)
 
 
 @pytest.fixture(scope="session")
 def leak_client(server_url: str) -> Generator["redis.Redis"]:
     """The connection by which the leak check looks at the server."""
-    client = redis.Redis.from_url(server_url)
+    client = redis.Redis.from_url(unrestricted(server_url))
     yield client
     client.close()
 
@@ -106,6 +107,7 @@ def queue_name(new_queue_name: Callable[[], str]) -> str:
 @pytest_asyncio.fixture
 async def redis_client(server_url: str) -> AsyncGenerator["AsyncRedis"]:
     """A raw client for looking at keys; values come back as bytes."""
-    client = AsyncRedis.from_url(server_url, decode_responses=False, socket_timeout=None)
+    url = unrestricted(server_url)
+    client = AsyncRedis.from_url(url, decode_responses=False, socket_timeout=None)
     yield client
     await client.aclose()

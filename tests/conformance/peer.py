@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 
 from tests.conformance.adapter import Adapter
 from tests.conformance.server_verbs import is_branded, refusal
+from tests.support.least_rights import unrestricted
 
 LANE_ENQUEUE = """
 local B, id, payload, group = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
@@ -108,7 +109,7 @@ class MixedFleet(Adapter):
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
-        self._peer: Redis = Redis.from_url(url, protocol=2, decode_responses=False)
+        self._peer: Redis = Redis.from_url(unrestricted(url), protocol=2, decode_responses=False)
 
     async def close(self) -> None:
         await super().close()

@@ -15,6 +15,7 @@ from echomq_worker.store import Places, Removed, Requeued, Server, ServerOptions
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.line import Line
 from echomq_worker.store.queue import QueueStore
+from tests.support.least_rights import ANY_QUEUE, least
 
 Refusal = dict[str, str]
 REAP_LIMIT = 100
@@ -73,8 +74,8 @@ class ServerVerbs:
     """A peer of the base wire: no receipts, no claim ids, no extension claim."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-        self._server = Server(ServerOptions(url=url, extension=None))
+        self._url = least(url, queues=ANY_QUEUE)
+        self._server = Server(ServerOptions(url=self._url, extension=None))
         self._lines: dict[str, Line] = {}
 
     async def close(self) -> None:

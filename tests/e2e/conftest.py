@@ -9,6 +9,8 @@ import pytest_asyncio
 
 from echomq_worker.embedded import EmbeddedServer
 from echomq_worker.store import QueueStore, Server, ServerOptions
+from echomq_worker.store.rights import Role
+from tests.support.least_rights import WANTED, logged_in, server_with_users
 from tests.support.processes import Daemon, start
 
 
@@ -21,7 +23,7 @@ class StartDaemon(Protocol):
 @pytest.fixture
 def embedded(tmp_path: Path) -> Generator[EmbeddedServer]:
     """A server of the test's own, whose data outlives a restart."""
-    with EmbeddedServer(tmp_path / "server") as server:
+    with server_with_users(tmp_path / "server") as server:
         yield server
 
 
@@ -68,7 +70,7 @@ def start_daemon(
         folder = tmp_path / f"daemon-{len(started)}"
         folder.mkdir()
         given = {
-            "ECHOMQ_REDIS_URL": embedded.url,
+            "ECHOMQ_REDIS_URL": logged_in(embedded.url, Role.WORKER) if WANTED else embedded.url,
             "ECHOMQ_HEALTH_FILE": str(folder / "health.json"),
             "E2E_RUNS": str(runs_file),
         }

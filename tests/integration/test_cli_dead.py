@@ -17,6 +17,7 @@ from echomq_worker.domain.outcome import Buried
 from echomq_worker.store import QueueStore, Server
 from tests.support.commands import Ask
 from tests.support.jobs import A, B, C, claim_one, enqueue, new_job, settle
+from tests.support.least_rights import unrestricted
 from tests.support.stores import NewLine, no_trouble
 
 Bury = Callable[..., Awaitable[None]]
@@ -85,7 +86,7 @@ async def test_ids_are_all_listed_unless_a_limit_is_given(
 @pytest.fixture
 def junk(queue: QueueStore, server_url: str) -> str:
     """Put something among the queue's dead that is no id."""
-    with redis.Redis.from_url(server_url) as client:
+    with redis.Redis.from_url(unrestricted(server_url)) as client:
         for member in (b"junk", b"\xff"):
             client.zadd(f"emq:{{{queue.name}}}:dead", {member: 0})
     return "junk"

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pytest
 
 from echomq_worker.cli.main import main
+from tests.support.least_rights import ANY_QUEUE, least
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ def ask(
     server_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Ask:
     """Run commands on the test server, in a thread: each has an event loop of its own."""
-    monkeypatch.setenv("ECHOMQ_REDIS_URL", server_url)
+    monkeypatch.setenv("ECHOMQ_REDIS_URL", least(server_url, queues=ANY_QUEUE))
 
     async def run(*words: str, given: str = "") -> Answer:
         monkeypatch.setattr("sys.stdin", io.StringIO(given))

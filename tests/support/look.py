@@ -8,6 +8,7 @@ from typing import Any, cast
 from redis.asyncio import Redis
 
 from echomq_worker.protocol.keyspace import Keyspace
+from tests.support.least_rights import unrestricted
 
 READS: Mapping[str, tuple[str, ...]] = {
     "string": ("GET",),
@@ -110,7 +111,7 @@ class Look:
 @asynccontextmanager
 async def looking_at(url: str, queue: str) -> AsyncGenerator[Look]:
     """Look at a queue on a server, by a connection that takes replies as they are sent."""
-    client = Redis.from_url(url, protocol=2, socket_timeout=None, client_name=LOOK)
+    client = Redis.from_url(unrestricted(url), protocol=2, socket_timeout=None, client_name=LOOK)
     client.response_callbacks.clear()
     try:
         yield Look(client, Keyspace(queue))

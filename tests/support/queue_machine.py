@@ -20,6 +20,7 @@ from echomq_worker.domain.outcome import (
 )
 from echomq_worker.store import Server, ServerOptions
 from tests.support.cut_wire import CutWire, Fault
+from tests.support.least_rights import unrestricted
 from tests.support.queue_model import QueueModel
 from tests.support.queue_seen import seen
 from tests.support.queue_state import Call, Handout, passed_or_not
@@ -38,7 +39,7 @@ class QueueMachine(RuleBasedStateMachine):
     def __init__(self, url: str, queue: str) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
-        self.client = redis.Redis.from_url(url, protocol=2)
+        self.client = redis.Redis.from_url(unrestricted(url), protocol=2)
         self.server = Server(ServerOptions(url=url))
         self.queue = self.server.queue(queue)
         self.keys = self.queue.keys
