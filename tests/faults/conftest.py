@@ -1,20 +1,27 @@
 """What the tests of the store share."""
 
+from tests.faults.matrix.fixtures import forker, new_field
+from tests.support.far import far_line, far_queue, proxy
 from tests.support.peers import flows, lanes, peer
 from tests.support.private import admin, own_look, private_server
 from tests.support.stores import line, look, nameless_line, new_line, queue, server
 
 __all__ = [
     "admin",
+    "far_line",
+    "far_queue",
     "flows",
+    "forker",
     "lanes",
     "line",
     "look",
     "nameless_line",
+    "new_field",
     "new_line",
     "own_look",
     "peer",
     "private_server",
+    "proxy",
     "queue",
     "server",
 ]

@@ -1,0 +1,83 @@
+"""What a row of the matrix has to answer for when its fault is over."""
+
+import asyncio
+import time
+
+from tests.faults.matrix.cell import Cell
+from tests.faults.matrix.field import PATIENCE_S, Field, until
+from tests.faults.matrix.history import ENDS, History, breach, read_starts
+
+POLL_S = 0.05
+QUIET_S = 0.4
+"""How long something late may still come."""
+GONE = frozenset({"quar", "nd"})
+"""Codes whose job may come to no end."""
+
+
+async def complaints(field: Field, *, within_s: float, dies: bool = False) -> list[str]:
+    """Wait until all is quiet; return everything that breaks a law, cell by cell.
+
+    Args:
+        field: whose fault is over.
+        within_s: how long it may take, from the end of the fault until every job has ended.
+        dies: True if the fault took the workers away.
+    """
+    for cell in field.cells:
+        await cell.enqueue_another()
+    found = await asyncio.gather(*(_of(field, cell, within_s, dies=dies) for cell in field.cells))
+    return [complaint for of_cell in found for complaint in of_cell]
+
+
+async def _of(field: Field, cell: Cell, within_s: float, *, dies: bool) -> list[str]:
+    found: list[str] = []
+    if cell.name == "enqueue":
+        found += await _asked_again(field, cell)
+    took_s = await _quiet(cell) - field.over_at
+    await asyncio.sleep(QUIET_S)
+    log = await cell.queue.log()
+    if took_s > within_s + cell.moment.run_s:
+        found.append(f"I5: it took {took_s:.1f} s")
+    starts = read_starts(field.notes)
+    for job in [cell.job, *cell.others]:
+        if job != cell.job or cell.code not in GONE:
+            found += History.of(job, log, starts).complaints()
+    if cell.code not in GONE:
+        history = History.of(cell.job, log, starts)
+        found += breach(cell.code, history, cell.moment, dies=dies)
+    if not dies and cell.name != "drain" and cell.worker and not cell.worker.alive:
+        found.append("I10: its worker is gone")
+    found += await _left(cell)
+    return [f"{cell.name}: {complaint}" for complaint in found]
+
+
+async def _asked_again(field: Field, cell: Cell) -> list[str]:
+    """Ask again with the same id: it must be taken, or be there already."""
+    fork = field.produce(cell, field.url)
+    await until(lambda: not fork.alive)
+    said = fork.output.read_text()
+    if "Traceback" in said or "unexpected" in said or cell.job not in said:
+        return [f"the producer said: {said}"]
+    return []
+
+
+async def _quiet(cell: Cell) -> float:
+    """Wait until every job that stays has ended; return when that was (or patience did)."""
+    give_up = time.monotonic() + PATIENCE_S
+    jobs = {*cell.others} if cell.code in GONE else {cell.job, *cell.others}
+    while time.monotonic() < give_up:
+        log = await cell.queue.log()
+        if jobs <= {entry.id for entry in log if entry.event in ENDS}:
+            break
+        await asyncio.sleep(POLL_S)
+    return time.monotonic()
+
+
+async def _left(cell: Cell) -> list[str]:
+    places = await cell.look.places()
+    dead = [cell.job] if cell.moment.ending == "dead" else []
+    expected = {"dead": dead} if dead else {}
+    found = [f"I6: what is left is {places}"] if places != expected else []
+    rows = [key for key in await cell.look.key_names() if ":job:" in key]
+    if len(rows) != len(dead):
+        found.append(f"I6: rows are left: {rows}")
+    return found
