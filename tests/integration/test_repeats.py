@@ -101,9 +101,9 @@ async def test_a_call_that_was_lost_ends_as_if_it_had_not_been(
     held = await two_held_one_due_two_waiting(queue, shaky.line)
     shaky.wire.next_calls(*losses)
     answer = await call(shaky.line, held)
-    lossy = await the_state(look)
+    lossy = await look.state()
     late = await shaky.wire.deliver_late()
-    assert await the_state(look) == lossy
+    assert await look.state() == lossy
     assert shaky.tries == [*range(1, len(losses) + 1)]
     assert len(late) == losses.count(Fault.LATE)
 
@@ -112,19 +112,7 @@ async def test_a_call_that_was_lost_ends_as_if_it_had_not_been(
     smooth = new_line()
     held = await two_held_one_due_two_waiting(queue, smooth)
     assert await call(smooth, held) == answer
-    assert await the_state(look) == lossy
-
-
-async def the_state(look: Look) -> dict[str, object]:
-    """Return all but receipts, claim ids, marks and times."""
-    everything = await look.everything()
-    state: dict[str, object] = dict(await look.places())
-    for key, value in everything.items():
-        if key.startswith("job:"):
-            state[key] = {name: text for name, text in value.items() if name != "claim"}
-        elif not key.startswith(("call:", "meta", "pump", "schedule", "active", "dead:at")):
-            state[key] = list(value) if key == "completed" or key.startswith("done:") else value
-    return state
+    assert await look.state() == lossy
 
 
 async def test_a_late_original_after_a_later_call_is_refused(

@@ -20,6 +20,8 @@ READS: Mapping[str, tuple[str, ...]] = {
 }
 LOOK = "look"
 """The name of a look's connection."""
+PASSING = ("claim", "unknown")
+"""Fields of a row that differ from one run of the same history to the next."""
 PLACES = ("pending", "active", "schedule", "dead")
 
 
@@ -86,6 +88,18 @@ class Look:
         for key in await self.key_names():
             found[key.removeprefix(self.keys.root)] = await self._value(key)
         return found
+
+    async def state(self) -> dict[str, object]:
+        """Return all but receipts, claim ids, marks and times: equal for the same history."""
+        state: dict[str, object] = dict(await self.places())
+        for key, value in (await self.everything()).items():
+            if key.startswith("job:"):
+                state[key] = {name: said for name, said in value.items() if name not in PASSING}
+            elif key == "meta":
+                state[key] = sorted(value)
+            elif not key.startswith(("call:", "pump", "schedule", "active", "dead:at")):
+                state[key] = list(value) if key == "completed" or key[:5] == "done:" else value
+        return state
 
     async def expire_lease(self, *ids: str) -> None:
         """Let the leases of jobs have run out long ago."""
