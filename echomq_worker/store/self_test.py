@@ -31,8 +31,10 @@ async def missing_rights(wire: Wire, needs: Needs) -> Missing | None:
         asked = trials(needs, queue)
         try:
             refused = await run_script(wire, bound, {}, trial_operands(asked))
-        except AccessError:
-            return Missing(("eval", "evalsha"))  # without these no script runs, this one neither
+        except AccessError as error:
+            # Without these no script runs, this one neither.
+            about_key = " key" in str(error)
+            return Missing(keys=(VERSION_KEY,)) if about_key else Missing(("eval", "evalsha"))
         if refused is None:
             return None
         found = missing(asked, refused)

@@ -4,6 +4,7 @@ from collections.abc import Generator
 
 import pytest
 import redis
+from redis.exceptions import NoPermissionError
 
 from echomq_worker.embedded import EmbeddedServer
 from echomq_worker.errors import AccessError
@@ -55,7 +56,6 @@ FORBIDDEN = [
     ("PUBLISH", f"emq:{{{QUEUE}}}:events", "x"),
     ("SUBSCRIBE", "events"),
     ("ACL", "WHOAMI"),
-    ("DEBUG", "SLEEP", "0"),
     ("SHUTDOWN",),
     ("MONITOR",),
     ("GET", "foreign"),
@@ -69,7 +69,7 @@ IN_SCRIPTS = [command for command in FORBIDDEN if command[0] not in {"MONITOR", 
 @pytest.mark.case("SEC-15")
 @pytest.mark.parametrize("command", FORBIDDEN, ids=" ".join)
 def test_what_is_not_granted_is_refused(ann: "redis.Redis", command: tuple[str, ...]):
-    with pytest.raises(redis.exceptions.NoPermissionError):
+    with pytest.raises(NoPermissionError):
         ann.execute_command(*command)
 
 
@@ -102,7 +102,7 @@ LACKS = [
     (("resetkeys", "~{emq}:version", f"~emq:{{{QUEUE}}}:*"), Missing(keys=("{emq}:nodes",))),
     (
         ("resetkeys", "%R~{emq}:*", f"~emq:{{{QUEUE}}}:*"),
-        Missing(keys=("{emq}:nodes", "{emq}:version")),
+        Missing(keys=("{emq}:version",)),
     ),
     ((), Missing()),
 ]
@@ -112,8 +112,7 @@ LACKS = [
 async def test_what_a_user_lacks_is_told_without_trying_it(
     options: ServerOptions, admin: "redis.Redis", words: tuple[str, ...], missing: Missing
 ):
-    server = Server(options)
-    async with server:
+    async with Server(options) as server:
         rule(admin, *words)
         keys = admin.keys()
         found = await server.missing_rights(needs_of(admin))
