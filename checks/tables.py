@@ -40,6 +40,13 @@ def exit_codes() -> str:
     return "\n".join(["| code | what it says |", "|---|---|", *rows])
 
 
+def limits() -> str:
+    """How much is too much, and what happens to what is over a limit."""
+    from echomq_worker.domain.limits import limits_table  # noqa: PLC0415
+
+    return limits_table()
+
+
 def attribute_docstrings(cls: type) -> dict[str, str]:
     """Return the texts below the attributes of a class, which Python itself throws away."""
     definition = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
@@ -61,6 +68,7 @@ GENERATORS: Mapping[str, Generator] = {
     "settings": settings_table,
     "lifecycle": state_diagram,
     "exit-codes": exit_codes,
+    "limits": limits,
 }
 
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from echomq_worker.client.ports import Backend
+from echomq_worker.domain.limits import PAYLOAD_BYTES
 from echomq_worker.domain.size import parse_size
 
 if TYPE_CHECKING:
     from echomq_worker.config import Settings
     from echomq_worker.store import ServerOptions
-
-DEFAULT_MAX_PAYLOAD = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +19,7 @@ class Wiring:
     """What the producers' side takes from settings."""
 
     make_backend: Callable[[], Backend]
-    max_payload: int = DEFAULT_MAX_PAYLOAD
+    max_payload: int = PAYLOAD_BYTES
     """The largest payload, in bytes."""
     node: int | None = None
     """The node number of minted ids; None draws one."""
@@ -35,7 +34,7 @@ def wired_around(backend: Backend, flags: Mapping[str, str | None]) -> Wiring:
     max_payload, node = flags.get("max_payload"), flags.get("node_id")
     return Wiring(
         make_backend=lambda: backend,
-        max_payload=DEFAULT_MAX_PAYLOAD if max_payload is None else parse_size(max_payload),
+        max_payload=PAYLOAD_BYTES if max_payload is None else parse_size(max_payload),
         node=None if node is None else int(node),
     )
 

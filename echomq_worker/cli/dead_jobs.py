@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from echomq_worker.cli.find import find_queues
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
+from echomq_worker.domain.limits import BATCH
 from echomq_worker.domain.queue_name import QueueWeight
 from echomq_worker.domain.views import JobView, Places
 from echomq_worker.errors import InvalidIdError
 from echomq_worker.store import QueueStore, Server
 
-BATCH = 1_000
 AT_ONCE = 16
 DONE = "ok"
 NOT_DEAD = "not_dead"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from echomq_worker.config.declare import Group, derived, optional, setting
 from echomq_worker.config.parsers import Parser, choice, duration, size, text, whole
+from echomq_worker.domain.limits import WORKER_NAME
 from echomq_worker.domain.queue_name import QueueWeight, parse_queues
 
 _APP = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"
@@ -97,7 +98,10 @@ class WorkerSettings:
     )
     worker_name: str = derived(
         "WORKER_NAME",
-        text("1 to 128 of the characters A-Z a-z 0-9 . _ : @ -", r"[\w.:@-]{1,128}"),
+        text(
+            f"1 to {WORKER_NAME} of the characters A-Z a-z 0-9 . _ : @ -",
+            rf"[\w.:@-]{{1,{WORKER_NAME}}}",
+        ),
         "",
         "host name:process id",
         "What this worker is called in logs and lists.",

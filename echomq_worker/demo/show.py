@@ -16,6 +16,7 @@ from echomq_worker.demo.plan import Plan
 from echomq_worker.demo.screen import Screen
 from echomq_worker.demo.workers import DemoError, Workers
 from echomq_worker.domain.job import JobId
+from echomq_worker.domain.limits import BATCH
 from echomq_worker.errors import ServerError
 from echomq_worker.store import Places, QueueStore, Server
 
@@ -23,7 +24,6 @@ START_TIMEOUT_S = 30.0
 SILENCE_S = 45.0
 """So long without any event means that something is stuck."""
 LOOK_S = 0.05
-BATCH = 1_000
 AT_ONCE = 16
 EVENTS_PER_JOB = 12
 SPARE_EVENTS = 10_000

@@ -8,12 +8,11 @@ from echomq_worker.domain.backoff import DEFAULT_BACKOFF, Backoff, Dice
 from echomq_worker.domain.duration import LONGEST_MS
 from echomq_worker.domain.failures import Failure, read_failures, remember, shorten
 from echomq_worker.domain.job import Held
+from echomq_worker.domain.limits import UNCOUNTED
 from echomq_worker.domain.outcome import Buried, Retried, Snoozed
 
 log = logging.getLogger(__name__)
 
-UNCOUNTED_LIMIT = 1_000
-"""So many claims of a job may go uncounted by failures; further failures count."""
 UNKNOWN_FIRST_MS = 1_000
 UNKNOWN_LONGEST_MS = 60_000
 UNKNOWN_GIVE_UP_MS = 3_600_000
@@ -61,7 +60,7 @@ def after_failure(  # noqa: PLR0913 - a pure decision: all that it rests on is p
     history = remember(held.failures, failure)
     if isinstance(error, policy.bury_on):
         return Buried(text, history)
-    if isinstance(error, policy.uncounted_on) and held.returned < UNCOUNTED_LIMIT:
+    if isinstance(error, policy.uncounted_on) and held.returned < UNCOUNTED:
         # The attempt number stands still, so what is remembered stands in for it: the wait grows.
         tries = max(held.attempt, len(read_failures(history)))
         delay_ms = _backoff_ms(policy.backoff, tries, dice) if after_ms is None else after_ms

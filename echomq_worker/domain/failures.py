@@ -5,14 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-KEPT = 5
-"""How many failed attempts are remembered."""
-MOST_BYTES = 16_384
-"""The longest history, in bytes."""
-MESSAGE_LIMIT = 1_000
-"""The longest message of one failure, in characters."""
-TRACEBACK_LIMIT = 3_000
-"""The longest traceback of one failure, in characters."""
+from echomq_worker.domain.limits import ERROR_TEXT, FAILURES, FAILURES_BYTES, TRACEBACK
+
 _NAME_LIMIT = 200
 
 
@@ -43,15 +37,15 @@ def remember(history: bytes | None, failure: Failure) -> bytes:
     Returns:
         A JSON list, newest last, of at most 5 failures and 16 KiB.
     """
-    failures = [*read_failures(history), _bounded(failure)][-KEPT:]
+    failures = [*read_failures(history), _bounded(failure)][-FAILURES:]
     written = _write(failures)
     for older in range(len(failures)):
-        if len(written) <= MOST_BYTES:
+        if len(written) <= FAILURES_BYTES:
             break
         # Old tracebacks go first: type and message of each attempt tell the story.
         failures[older] = replace(failures[older], traceback="")
         written = _write(failures)
-    while len(written) > MOST_BYTES:
+    while len(written) > FAILURES_BYTES:
         del failures[0]  # never the last one: its bounds leave room for one in any encoding
         written = _write(failures)
     return written
@@ -69,12 +63,12 @@ def read_failures(history: bytes | None) -> list[Failure]:
         return []
     return [
         _read(cast("dict[str, Any]", entry))
-        for entry in cast("list[object]", entries)[-KEPT:]
+        for entry in cast("list[object]", entries)[-FAILURES:]
         if isinstance(entry, dict)
     ]
 
 
-def shorten(text: str, limit: int = MESSAGE_LIMIT) -> str:
+def shorten(text: str, limit: int = ERROR_TEXT) -> str:
     """Return a text of at most `limit` characters, with its middle left out if need be."""
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     if len(text) <= limit:
@@ -89,7 +83,7 @@ def _bounded(failure: Failure) -> Failure:
         failure,
         type=shorten(failure.type, _NAME_LIMIT),
         message=shorten(failure.message),
-        traceback=shorten(failure.traceback, TRACEBACK_LIMIT),
+        traceback=shorten(failure.traceback, TRACEBACK),
         worker=shorten(failure.worker, _NAME_LIMIT),
     )
 

@@ -3,9 +3,10 @@
 import re
 from dataclasses import dataclass
 
+from echomq_worker.domain.limits import QUEUE_NAME as LONGEST
 from echomq_worker.errors import InvalidArgumentError, InvalidQueueError
 
-QUEUE_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+QUEUE_NAME = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST}}}", re.ASCII)
 RESERVED_QUEUE = "emq"
 HEAVIEST = 1000
 """The largest weight of a queue."""
@@ -15,7 +16,7 @@ def check_queue_name(name: str) -> str:
     """Return `name` if it may name a queue; raise `InvalidQueueError` otherwise."""
     if name == RESERVED_QUEUE or not QUEUE_NAME.fullmatch(name):
         msg = (
-            f"{name!r} cannot name a queue: use 1 to 128 of the characters A-Z a-z 0-9 . _ - "
+            f"{name!r} cannot name a queue: use 1 to {LONGEST} of the characters A-Z a-z 0-9 . _ - "
             f"(and not {RESERVED_QUEUE!r}, which is reserved)"
         )
         raise InvalidQueueError(msg)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from echomq_worker.domain.limits import HANDLER_NAME
 from echomq_worker.errors import ArgumentsError, HandlerError
 from echomq_worker.handlers.arguments import Arguments, NamedArguments, RawArguments, told
 from echomq_worker.handlers.context import JobContext
@@ -14,7 +15,7 @@ from echomq_worker.handlers.options import HandlerOptions
 from echomq_worker.handlers.results import Results
 from echomq_worker.handlers.signature import Signature, read_signature
 
-_NAME = re.compile(r"[!-~]{1,200}", re.ASCII)
+_NAME = re.compile(rf"[!-~]{{1,{HANDLER_NAME}}}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +106,8 @@ def check_handler_name(name: str) -> str:
     if isinstance(name, str) and _NAME.fullmatch(name):  # pyright: ignore[reportUnnecessaryIsInstance]
         return name
     msg = (
-        f"{name!r} cannot name a handler: expected 1 to 200 visible ASCII characters without "
-        f'spaces, as in @app.job("email.send")'
+        f"{name!r} cannot name a handler: expected 1 to {HANDLER_NAME} visible ASCII characters "
+        f'without spaces, as in @app.job("email.send")'
     )
     raise HandlerError(msg)
 

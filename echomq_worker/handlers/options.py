@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from echomq_worker.domain.backoff import Backoff, BackoffSpec, Duration, backoff_from
 from echomq_worker.domain.duration import parse_duration_ms
+from echomq_worker.domain.limits import ATTEMPTS
 from echomq_worker.errors import HandlerError, InvalidArgumentError
 
 ErrorTypes = type[BaseException] | Sequence[type[BaseException]]
 """One exception class or several."""
-
-MAX_ATTEMPTS_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +63,9 @@ def handler_options(  # noqa: PLR0913 - one for each option of the decorator
 
 def checked_attempts(max_attempts: int | None) -> int | None:
     """Return the number of attempts if it is one; raise `InvalidArgumentError` otherwise."""
-    if max_attempts is None or (
-        type(max_attempts) is int and 1 <= max_attempts <= MAX_ATTEMPTS_LIMIT
-    ):
+    if max_attempts is None or (type(max_attempts) is int and 1 <= max_attempts <= ATTEMPTS):
         return max_attempts
-    msg = f"max_attempts is {max_attempts!r}: expected a whole number, 1 to {MAX_ATTEMPTS_LIMIT}"
+    msg = f"max_attempts is {max_attempts!r}: expected a whole number, 1 to {ATTEMPTS}"
     raise InvalidArgumentError(msg)
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 
+from echomq_worker.domain.limits import RESULT_BYTES
+from echomq_worker.domain.size import format_size
 from echomq_worker.errors import ResultError
 from echomq_worker.handlers.annotations import check_annotation
 from echomq_worker.handlers.arguments import encode_json, told
@@ -26,9 +28,9 @@ class Results:
         check_annotation(self._annotation, f"{self._label}: the kept result")
 
     def encode(self, value: object) -> bytes:
-        """Write a result. Raises `ResultError` if JSON cannot carry it."""
+        """Write a result. Raises `ResultError` if JSON cannot carry it, or it is too large."""
         try:
-            return encode_json(value)
+            text = encode_json(value)
         except Exception as error:
             msg = (
                 f"{self._label} returned a {type(value).__qualname__} that JSON cannot carry "
@@ -36,6 +38,13 @@ class Results:
                 f"no result"
             )
             raise ResultError(msg) from error
+        if len(text) > RESULT_BYTES:
+            msg = (
+                f"{self._label} returned a result of {format_size(len(text))}, the limit is "
+                f"{format_size(RESULT_BYTES)}: store the data elsewhere and return a reference"
+            )
+            raise ResultError(msg)
+        return text
 
     def decode(self, text: bytes) -> Any:  # noqa: ANN401
         """Read a result. Raises `ResultError` if it is not what the handler is to return."""

@@ -9,13 +9,10 @@ from typing import Any, cast
 import structlog
 from structlog.tracebacks import ExceptionDictTransformer
 
+from echomq_worker.domain.limits import LOG_EXCEPTION, LOG_TEXT
 from echomq_worker.domain.redaction import HIDDEN, Redactor
 
-LONGEST_TEXT = 16_384
-"""A longer text is cut, so that a line stays a line."""
 MOST_FRAMES = 30
-LONGEST_LINE_OF_EXCEPTION = 2_000
-"""A message of an exception is shorter, since a line may have many of them."""
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 
 Redact = Callable[[object], object]
@@ -37,16 +34,14 @@ def structured_exception(error: BaseException, redact: Redact) -> object:
 def written_exception(error: BaseException, redact: Redact) -> str:
     """Return an exception as Python prints it. No local variables."""
     parts = traceback.format_exception(type(error), error, error.__traceback__, limit=-MOST_FRAMES)
-    return "".join(_cut(str(redact(part)), LONGEST_LINE_OF_EXCEPTION) for part in parts).rstrip(
-        "\n"
-    )
+    return "".join(_cut(str(redact(part)), LOG_EXCEPTION) for part in parts).rstrip("\n")
 
 
 def _shortened(data: object) -> object:
     """Cut all texts in what describes an exception, those of its causes and parts included."""
     match data:
         case str():
-            return _cut(data, LONGEST_LINE_OF_EXCEPTION)
+            return _cut(data, LOG_EXCEPTION)
         case list():
             return [_shortened(each) for each in cast("list[object]", data)]
         case dict():
@@ -148,7 +143,7 @@ def _exception_of(exc_info: object) -> BaseException | None:
     return sys.exc_info()[1] if exc_info else None
 
 
-def _cut(text: str, longest: int = LONGEST_TEXT) -> str:
+def _cut(text: str, longest: int = LOG_TEXT) -> str:
     if len(text) <= longest:
         return text
     end = "\n" if text.endswith("\n") else ""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from echomq_worker.domain.job import After, At, Claimed, Held, JobId, NewJob
+from echomq_worker.domain.limits import NUMBER_DIGITS
 from echomq_worker.domain.outcome import (
     Buried,
     Completed,
@@ -16,9 +17,6 @@ from echomq_worker.domain.outcome import (
 )
 from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.protocol.scripts import Operand
-
-LONGEST_NUMBER = 15
-"""Digits that a number on a row has at most: what a Lua number carries exactly."""
 
 _VERDICTS = {"0": Verdict.GONE, "1": Verdict.OK, "2": Verdict.ALREADY, "3": Verdict.STALE}
 
@@ -103,7 +101,7 @@ def read_text(value: bytes | None) -> str | None:
 
 def read_number(value: bytes | None) -> int | None:
     """Read a field that should be a number from 0; None if it is none, or out of all reason."""
-    if value is None or not value.isdigit() or len(value) > LONGEST_NUMBER:
+    if value is None or not value.isdigit() or len(value) > NUMBER_DIGITS:
         return None
     return int(value)
 

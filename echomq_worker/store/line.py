@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Claimed, Held, JobId
+from echomq_worker.domain.limits import BATCH
 from echomq_worker.domain.outcome import Outcome
 from echomq_worker.domain.replies import Beat, Presence, Reaped, Settled
 from echomq_worker.errors import OutOfMemoryError, UnavailableError
@@ -12,9 +13,6 @@ from echomq_worker.protocol.scripts import BoundScript, Operand
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.translate import translated_errors
 from echomq_worker.store.wire import PrivateWire, Reply, run_script
-
-BATCH_LIMIT = 1_000
-"""The most that one script takes: Lua cannot unpack more than about 8,000 values."""
 
 Trouble = Callable[[Exception, int], Awaitable[None]]
 """Told of an unanswered call and how many times in a row; returns when to ask again."""
@@ -137,8 +135,8 @@ class Line:
             "again": "0",
             "call_id": self.caller.id_of(number),
             "lease_ms": lease_ms,
-            "limit": min(limit, BATCH_LIMIT),
-            "promote_limit": min(promote, BATCH_LIMIT),
+            "limit": min(limit, BATCH),
+            "promote_limit": min(promote, BATCH),
             "log_size": self.log_size,
         }
 

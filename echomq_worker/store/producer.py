@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Admission, NewJob
+from echomq_worker.domain.limits import BATCH, BATCH_BYTES
 from echomq_worker.errors import (
     InvalidArgumentError,
     ServerError,
@@ -17,10 +18,6 @@ from echomq_worker.store.calls import Caller
 from echomq_worker.store.translate import UnreachableError
 from echomq_worker.store.wire import Wire, run_script
 
-CHUNK = 1_000
-"""The most jobs that one script admits."""
-CHUNK_BYTES = 8 * 1024 * 1024
-"""Payload that one script is sent at most, unless a single job has more."""
 _NAMED = 3
 """How many ids an error names."""
 
@@ -125,7 +122,7 @@ class Producer:
     def _take_batch(self) -> list[_Order]:
         batch: list[_Order] = []
         size = 0
-        while self._waiting and (not batch or size + len(self._waiting[0].jobs) <= CHUNK):
+        while self._waiting and (not batch or size + len(self._waiting[0].jobs) <= BATCH):
             batch.append(self._waiting.pop(0))
             size += len(batch[-1].jobs)
         return batch
@@ -195,7 +192,7 @@ def _parts(batch: list[_Order], *, due: bool) -> Iterator[list[_Item]]:
         for i, job in enumerate(order.jobs):
             if i in order.admissions or (job.due is not None) != due:
                 continue
-            if part and (len(part) == CHUNK or size + len(job.payload) > CHUNK_BYTES):
+            if part and (len(part) == BATCH or size + len(job.payload) > BATCH_BYTES):
                 yield part
                 part, size = [], 0
             part.append((order, i))

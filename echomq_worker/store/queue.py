@@ -6,6 +6,7 @@ from redis.asyncio import Redis
 
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import Admission, Held, JobId, NewJob
+from echomq_worker.domain.limits import BATCH, PAUSE_REASON, PAUSED_BY
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
 from echomq_worker.domain.views import (
@@ -25,7 +26,7 @@ from echomq_worker.protocol.scripts import BoundScript, Operand, script
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.extension import ExtensionCheck
 from echomq_worker.store.inspect import Inspector
-from echomq_worker.store.line import BATCH_LIMIT, Line, LineScripts, Trouble
+from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
 from echomq_worker.store.translate import translated_errors
@@ -104,7 +105,7 @@ class QueueStore:
 
         One call moves no more than 1,000.
         """
-        args = {"limit": min(limit, BATCH_LIMIT), "worker_id": worker_id, "watch_ms": watch_ms}
+        args = {"limit": min(limit, BATCH), "worker_id": worker_id, "watch_ms": watch_ms}
         moved, next_due, now_ms, watching = await self._change("promote", self._logged(args))
         return Promoted(moved, read_ms(next_due), now_ms, watching == 1)
 
@@ -126,7 +127,7 @@ class QueueStore:
 
     async def pause(self, *, reason: str = "", by: str = "") -> None:
         """Stop handing out jobs; running ones go on."""
-        await self._change("pause", {"reason": reason[:500], "by": by[:200]})
+        await self._change("pause", {"reason": reason[:PAUSE_REASON], "by": by[:PAUSED_BY]})
 
     async def resume(self) -> None:
         """Hand out jobs again, and wake workers for what has gathered."""
@@ -140,8 +141,8 @@ class QueueStore:
         for job_id in ids:
             parse_id(job_id)
         verdicts: list[Requeued] = []
-        for first in range(0, len(ids), BATCH_LIMIT):
-            part = list(ids[first : first + BATCH_LIMIT])
+        for first in range(0, len(ids), BATCH):
+            part = list(ids[first : first + BATCH])
             reply = await self._change("requeue", self._logged({}), part)
             verdicts += (_REQUEUED[character] for character in reply.decode())
         return verdicts
@@ -248,7 +249,7 @@ class QueueStore:
         self, limit: int, counter: str, bury_at: int, max_attempts: int, reason: str
     ) -> Reaped:
         args: dict[str, Operand] = {
-            "limit": min(limit, BATCH_LIMIT),
+            "limit": min(limit, BATCH),
             "counter": counter,
             "bury_at": bury_at,
             "max_attempts": max_attempts,

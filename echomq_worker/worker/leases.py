@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.limits import BATCH
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.errors import UnavailableError
 from echomq_worker.worker.alarm import Alarm
@@ -19,7 +20,6 @@ from echomq_worker.worker.ports import BlockingExtends
 from echomq_worker.worker.pulse import Pulse
 from echomq_worker.worker.run import Run
 
-MOST_AT_ONCE = 1_000
 FAILURES_LIMIT = 5
 MOST_NAMED = 20
 _by_queue = attrgetter("held.queue")
@@ -108,8 +108,8 @@ class Leases:
             raise errors[0]
 
     def _extend(self, queue: str, runs: list[Run], report: Lost) -> None:
-        for first in range(0, len(runs), MOST_AT_ONCE):
-            part = runs[first : first + MOST_AT_ONCE]
+        for first in range(0, len(runs), BATCH):
+            part = runs[first : first + BATCH]
             verdicts = self._extender.extend(queue, [run.held for run in part], self._lease_ms)
             for run, verdict in zip(part, verdicts, strict=True):
                 if verdict is not Verdict.OK:

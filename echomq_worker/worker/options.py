@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from echomq_worker.domain.backoff import DEFAULT_BACKOFF, Backoff
+from echomq_worker.domain.limits import BATCH
 from echomq_worker.domain.queue_name import QueueWeight
 from echomq_worker.errors import InvalidArgumentError
 
-MOST = 1_000
-"""The most jobs at once, and the most that one call promotes or takes back."""
 SHORTEST_MS = 10
 SHORTEST_LEASE_MS = 100
 STUCK_MS = 300_000
@@ -67,8 +66,8 @@ class WorkerOptions:
         rules = {
             "queues must name at least one queue": bool(names),
             "queues must name each queue once": len(set(names)) == len(names),
-            f"concurrency must be from 1 to {MOST}": 1 <= self.concurrency <= MOST,
-            f"threads must be from 1 to {MOST}": 1 <= self.thread_count <= MOST,
+            f"concurrency must be from 1 to {BATCH}": 1 <= self.concurrency <= BATCH,
+            f"threads must be from 1 to {BATCH}": 1 <= self.thread_count <= BATCH,
             f"lease_ms must be at least {SHORTEST_LEASE_MS}": self.lease_ms >= SHORTEST_LEASE_MS,
             f"renew_ms must be at least {SHORTEST_MS}": renew_ms >= SHORTEST_MS,
             "renew_ms must be less than two thirds of lease_ms": renew_ms * 3 < self.lease_ms * 2,
@@ -81,8 +80,8 @@ class WorkerOptions:
             "cancel_grace_ms must not be negative": self.cancel_grace_ms >= 0,
             "cancel_grace_ms must not be more than shutdown_timeout_ms": self.cancel_grace_ms
             <= self.shutdown_timeout_ms,
-            f"promote_batch must be from 1 to {MOST}": 1 <= self.promote_batch <= MOST,
-            f"reap_batch must be from 1 to {MOST}": 1 <= self.reap_batch <= MOST,
+            f"promote_batch must be from 1 to {BATCH}": 1 <= self.promote_batch <= BATCH,
+            f"reap_batch must be from 1 to {BATCH}": 1 <= self.reap_batch <= BATCH,
         }
         if broken := [rule for rule, holds in rules.items() if not holds]:
             raise InvalidArgumentError("; ".join(broken))

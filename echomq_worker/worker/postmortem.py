@@ -5,7 +5,8 @@ from types import TracebackType
 
 import structlog
 
-from echomq_worker.domain.failures import TRACEBACK_LIMIT, Failure
+from echomq_worker.domain.failures import Failure
+from echomq_worker.domain.limits import TRACEBACK
 
 FRAMES = 12
 _OWN = "echomq_worker."
@@ -65,10 +66,10 @@ def traceback_of(error: BaseException) -> str:
         text = "".join(report.format())
     except Exception:  # noqa: BLE001 - a strange error is no reason to lose its job
         return ""
-    if len(text) <= TRACEBACK_LIMIT:
+    if len(text) <= TRACEBACK:
         return text
     mark = "…\n"
-    return mark + text[len(text) - TRACEBACK_LIMIT + len(mark) :]
+    return mark + text[len(text) - TRACEBACK + len(mark) :]
 
 
 def _from_handler(frames: TracebackType | None) -> TracebackType | None:

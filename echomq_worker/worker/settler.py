@@ -3,13 +3,13 @@
 from collections import deque
 from collections.abc import Sequence
 
+from echomq_worker.domain.limits import BATCH
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.journal import Journal
 from echomq_worker.worker.run import Run
 from echomq_worker.worker.stats import Stats
 
-MOST_AT_ONCE = 1_000
 _ACCEPTED = frozenset({Verdict.OK, Verdict.ALREADY})
 
 
@@ -44,11 +44,11 @@ class Settler:
 
     def batch(self) -> list[Run]:
         """Take out what is to be written now, the oldest first."""
-        if len(self._waiting) <= MOST_AT_ONCE:
+        if len(self._waiting) <= BATCH:
             taken = list(self._waiting)
             self._waiting.clear()
             return taken
-        return [self._waiting.popleft() for _ in range(MOST_AT_ONCE)]
+        return [self._waiting.popleft() for _ in range(BATCH)]
 
     def next_alone(self) -> Run:
         """Take out the first of those that are to be written one by one."""

@@ -10,7 +10,8 @@ from tests.faults.matrix.fixtures import MakeField
 from tests.faults.matrix.gate import Fate
 from tests.faults.matrix.verdict import complaints
 
-SLOW_S = 0.2
+SLOW_S = 0.05
+"""A twentieth of a lease: as bad as half a second each way at the default lease."""
 
 
 @pytest.mark.case(

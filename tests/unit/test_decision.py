@@ -6,7 +6,6 @@ import pytest
 
 from echomq_worker.domain.backoff import fixed, steps
 from echomq_worker.domain.decision import (
-    UNCOUNTED_LIMIT,
     RetryPolicy,
     after_discard,
     after_failure,
@@ -14,6 +13,7 @@ from echomq_worker.domain.decision import (
 )
 from echomq_worker.domain.failures import Failure, read_failures
 from echomq_worker.domain.job import Held, JobId
+from echomq_worker.domain.limits import UNCOUNTED
 from echomq_worker.domain.outcome import Buried, Retried, Snoozed
 
 HELD = Held("mail", JobId("JOB0NsUH6L9tuD"), b"{}", token=1, claim="c")
@@ -99,7 +99,7 @@ def test_the_wait_grows_although_the_attempt_stands_still():
 
 
 def test_exceptions_that_do_not_count_count_once_there_were_too_many():
-    held = replace(HELD, token=UNCOUNTED_LIMIT + 1, returned=UNCOUNTED_LIMIT)
+    held = replace(HELD, token=UNCOUNTED + 1, returned=UNCOUNTED)
     outcome = decide(held, policy=replace(POLICY, uncounted_on=(ValueError,)))
     assert isinstance(outcome, Retried)
     assert outcome.counted

@@ -4,13 +4,12 @@ from dataclasses import replace
 import pytest
 
 from echomq_worker.domain.failures import (
-    KEPT,
-    MOST_BYTES,
     Failure,
     read_failures,
     remember,
     shorten,
 )
+from echomq_worker.domain.limits import FAILURES, FAILURES_BYTES
 
 FAILURE = Failure(
     attempt=2, type="ValueError", message="no such user", at_ms=5, traceback="tb", worker="w:1"
@@ -45,9 +44,9 @@ def test_a_history_stays_within_its_bounds_whatever_is_said():
     history = None
     for text in ("x" * 10**6, "\x00" * 10**5, "𝄞" * 10**5, "\ud800" * 10**5):
         failure = replace(FAILURE, message=text, traceback=text, type=text, worker=text)
-        for _ in range(KEPT):
+        for _ in range(FAILURES):
             history = remember(history, failure)
-            assert len(history) <= MOST_BYTES
+            assert len(history) <= FAILURES_BYTES
             assert read_failures(history)[-1].message == shorten(shorten(text))
 
 

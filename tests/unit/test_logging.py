@@ -10,7 +10,7 @@ import warnings
 import pytest
 import structlog
 
-from echomq_worker.observe.arrange import LONGEST_TEXT
+from echomq_worker.domain.limits import LOG_TEXT
 from echomq_worker.observe.sink import Sink
 from tests.support.logs import Stream, configured
 
@@ -122,7 +122,7 @@ def test_warnings_of_python_are_lines_as_well():
 
 def test_a_very_long_text_is_cut():
     stream = configured()
-    structlog.get_logger().info("x", text="a" * (LONGEST_TEXT + 5))
+    structlog.get_logger().info("x", text="a" * (LOG_TEXT + 5))
 
     assert str(stream.lines[0]["text"]).endswith("aaa... (5 more characters)")
 

@@ -1,11 +1,12 @@
 import pytest
 from structlog.testing import capture_logs
 
+from echomq_worker.domain.limits import BATCH
 from echomq_worker.domain.outcome import Completed, Verdict
 from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.journal import Journal
 from echomq_worker.worker.run import Run
-from echomq_worker.worker.settler import MOST_AT_ONCE, Settler
+from echomq_worker.worker.settler import Settler
 from echomq_worker.worker.stats import Stats
 from tests.fakes import FakeClock
 from tests.unit.worker_fakes import FakeQueue
@@ -25,9 +26,9 @@ def made(count: int) -> tuple[Settler, Hands, Stats, list[Run]]:
 
 
 def test_the_oldest_outcomes_are_written_first_and_at_most_a_thousand_at_once():
-    settler, _, _, runs = made(MOST_AT_ONCE + 5)
-    assert settler.batch() == runs[:MOST_AT_ONCE]
-    assert settler.batch() == runs[MOST_AT_ONCE:]
+    settler, _, _, runs = made(BATCH + 5)
+    assert settler.batch() == runs[:BATCH]
+    assert settler.batch() == runs[BATCH:]
     assert not settler
 
 

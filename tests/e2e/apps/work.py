@@ -1,6 +1,7 @@
 """The application that the end-to-end tests run. Each run leaves a line in a file."""
 
 import asyncio
+import ctypes
 import os
 import time
 from pathlib import Path
@@ -40,6 +41,41 @@ async def block_loop(seconds: float, *, context: JobContext = INJECTED) -> None:
 def in_thread(seconds: float, *, context: JobContext = INJECTED) -> None:
     note("started", context)
     time.sleep(seconds)
+    note("ran", context)
+
+
+@app.job("rest_at_first")
+async def rest_at_first(seconds: float, *, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    if context.attempt == 1:
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            note("lost" if context.lease_lost else "kept", context)
+    note("ran", context)
+
+
+@app.job("block_at_first")
+async def block_at_first(seconds: float, *, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    if context.attempt == 1:
+        time.sleep(seconds)  # noqa: ASYNC251 - the mistake that this handler is for
+    note("ran", context)
+
+
+@app.job("in_thread_at_first")
+def in_thread_at_first(seconds: float, *, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    if context.attempt == 1:
+        time.sleep(seconds)
+    note("ran", context)
+
+
+@app.job("hold_lock_at_first")
+async def hold_lock_at_first(seconds: float, *, context: JobContext = INJECTED) -> None:
+    note("started", context)
+    if context.attempt == 1:
+        ctypes.PyDLL(None).usleep(int(seconds * 1_000_000))  # keeps the interpreter's lock
     note("ran", context)
 
 

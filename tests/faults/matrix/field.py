@@ -46,6 +46,8 @@ class Field:
     """The law of each moment."""
     forker: Forker
     folder: Path
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the workers of the cells are set up by besides."""
     cells: list[Cell] = field(default_factory=list[Cell])
     over_at: float = 0.0
     """When the fault was over, by the monotonic clock."""
@@ -132,6 +134,7 @@ class Field:
                 await cell.enqueue()
                 await cell.hold_and_die()
             more = {"MATRIX_BLOCK": str(self.block)} | (SOON if cell.code == "give" else {})
+            more |= self.settings
             cell.worker = self._run(cell.name, cell.gate.url, cell.queue.name, **more)
         await asyncio.gather(*(cell.gate.awake.wait() for cell in self.cells))
         # What is to wait or to run for a while comes last, lest its time be over too soon.

@@ -1,8 +1,9 @@
 """Fixtures of the fault matrix."""
 
 import json
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -10,7 +11,12 @@ from tests.faults.matrix.field import Field
 from tests.faults.matrix.forks import Forker
 
 CASES = Path(__file__).resolve().parents[2] / "data" / "fault_cases.json"
-MakeField = Callable[[str], Field]
+
+
+class MakeField(Protocol):
+    """Makes the field of a test on a server, its workers set up by these settings besides."""
+
+    def __call__(self, url: str, **settings: str) -> Field: ...
 
 
 @pytest.fixture
@@ -31,4 +37,8 @@ def new_field(request: pytest.FixtureRequest, forker: Forker, tmp_path: Path) ->
     """Make the field of a test on a server: its cells are those that the test is marked with."""
     mark = request.node.get_closest_marker("case")
     assert mark is not None
-    return lambda url: Field(url, codes_of(mark.args), forker, tmp_path)
+
+    def make(url: str, **settings: str) -> Field:
+        return Field(url, codes_of(mark.args), forker, tmp_path, settings)
+
+    return make

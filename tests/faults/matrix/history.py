@@ -90,7 +90,7 @@ LAWS: Mapping[str, str] = {
 """The codes of the matrix."""
 
 
-def breach(code: str, history: History, moment: Moment, *, dies: bool) -> list[str]:
+def breach(code: str, history: History, moment: Moment, *, dies: bool, unread: bool) -> list[str]:
     """Return how a job's life breaks the law of its cell.
 
     Args:
@@ -99,12 +99,18 @@ def breach(code: str, history: History, moment: Moment, *, dies: bool) -> list[s
         moment: what becomes of the job when nothing happens.
         dies: True if the fault takes the worker away: then what it was handed out in the call that
             is struck is delivered again, even where the step itself is done once.
+        unread: True if the fault kept it from reading what it was handed out until the lease was
+            over: another has it then, and no handler is entered twice.
     """
     seen = (history.claims, len(history.starts))
-    more = 0 if code in {"ok", "okR"} and not (dies and moment.hands_out) else 1
+    strict = code in {"ok", "okR"}
+    more_claims = 0 if strict and not ((dies or unread) and moment.hands_out) else 1
+    more_starts = 0 if strict and not (dies and moment.hands_out) else 1
     found: list[str] = []
-    claims, starts = moment.claims, moment.starts
-    if not (claims <= seen[0] <= claims + more and starts <= seen[1] <= starts + more):
+    if not (
+        moment.claims <= seen[0] <= moment.claims + more_claims
+        and moment.starts <= seen[1] <= moment.starts + more_starts
+    ):
         found.append(f"{code} ({LAWS[code]}): {seen[0]} claims and {seen[1]} starts")
     if history.events.count("promoted") > 1 and moment.ending != "retry":
         found.append(f"{code}: it was promoted twice")

@@ -14,21 +14,26 @@ GONE = frozenset({"quar", "nd"})
 """Codes whose job may come to no end."""
 
 
-async def complaints(field: Field, *, within_s: float, dies: bool = False) -> list[str]:
+async def complaints(
+    field: Field, *, within_s: float, dies: bool = False, unread: bool = False
+) -> list[str]:
     """Wait until all is quiet; return everything that breaks a law, cell by cell.
 
     Args:
         field: whose fault is over.
         within_s: how long it may take, from the end of the fault until every job has ended.
         dies: True if the fault took the workers away.
+        unread: True if it kept them from reading replies for longer than a lease.
     """
     for cell in field.cells:
         await cell.enqueue_another()
-    found = await asyncio.gather(*(_of(field, cell, within_s, dies=dies) for cell in field.cells))
+    found = await asyncio.gather(
+        *(_of(field, cell, within_s, dies=dies, unread=unread) for cell in field.cells)
+    )
     return [complaint for of_cell in found for complaint in of_cell]
 
 
-async def _of(field: Field, cell: Cell, within_s: float, *, dies: bool) -> list[str]:
+async def _of(field: Field, cell: Cell, within_s: float, *, dies: bool, unread: bool) -> list[str]:
     found: list[str] = []
     if cell.name == "enqueue":
         found += await _asked_again(field, cell)
@@ -43,7 +48,7 @@ async def _of(field: Field, cell: Cell, within_s: float, *, dies: bool) -> list[
             found += History.of(job, log, starts).complaints()
     if cell.code not in GONE:
         history = History.of(cell.job, log, starts)
-        found += breach(cell.code, history, cell.moment, dies=dies)
+        found += breach(cell.code, history, cell.moment, dies=dies, unread=unread)
     if not dies and cell.name != "drain" and cell.worker and not cell.worker.alive:
         found.append("I10: its worker is gone")
     found += await _left(cell)
@@ -51,13 +56,16 @@ async def _of(field: Field, cell: Cell, within_s: float, *, dies: bool) -> list[
 
 
 async def _asked_again(field: Field, cell: Cell) -> list[str]:
-    """Ask again with the same id: it must be taken, or be there already."""
-    fork = field.produce(cell, field.url)
-    await until(lambda: not fork.alive)
-    said = fork.output.read_text()
-    if "Traceback" in said or "unexpected" in said or cell.job not in said:
-        return [f"the producer said: {said}"]
-    return []
+    """Unless the producer knows by now: ask again with the same id, which must be accepted."""
+    first = cell.victim
+    await until(lambda: not first.alive)
+    said = first.output.read_text()
+    if cell.job not in said:
+        again = field.produce(cell, field.url)
+        await until(lambda: not again.alive)
+        said = again.output.read_text()
+    wrong = "Traceback" in said or "unexpected" in said or cell.job not in said
+    return [f"the producer said: {said}"] if wrong else []
 
 
 async def _quiet(cell: Cell) -> float:
