@@ -51,7 +51,8 @@ async def test_a_handler_that_blocks_the_loop_for_three_leases_runs_once(
     assert one.wait() == 0
     assert [run[:2] for run in runs("started")] == [[job_id, "1"]]
     assert (line["job_name"], line["job_id"]) == ("block_at_first", job_id)
-    assert one.events("worker.stopped")[0]["loop_lag_max"] >= 3 * LEASE_S
+    lag = one.events("worker.stopped")[0]["loop_lag_max"]
+    assert lag > 3.5 * LEASE_S - 0.6  # as it is looked at every half second
     counts = await queue.counts()
     assert (counts.completed, counts.active, counts.pending) == (1, 0, 0)
 
