@@ -1,10 +1,14 @@
 """Nothing is lost: killed workers, a server that is restarted, a worker that is frozen."""
 
+import asyncio
 import json
 import os
 import signal
 from collections.abc import Callable
+from random import Random
+from typing import cast
 
+import pytest
 import redis
 
 from echomq_worker import EchoMQ
@@ -22,16 +26,22 @@ async def enqueue_many(server: Server, name: str, *calls: dict[str, object]) -> 
         return [(await app.enqueue_by_name(name, call)).id for call in calls]
 
 
-async def test_another_worker_runs_what_a_killed_one_held(
+@pytest.mark.case("LSE-29", "SHU-03", "MX-F1-finish")
+async def test_another_worker_of_the_same_name_runs_what_a_killed_one_held(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):
     (job_id,) = await enqueue_many(server, "rest", {"seconds": 0.3})
-    first = start_daemon(**QUICK_RECOVERY)
+    named = QUICK_RECOVERY | {"ECHOMQ_WORKER_NAME": "one-name"}
+    first = start_daemon(**named)
     first.wait_until(lambda: bool(runs("started")), "the job's start")
     first.send(signal.SIGKILL)
     first.wait()
+    with redis.Redis.from_url(server.options.url) as client:
+        workers = cast("list[bytes]", client.zrange(queue.keys.workers, 0, -1))
+    for worker in workers:
+        await queue.leave(worker.decode())  # as whoever cleans up after the dead would do
 
-    second = start_daemon(**QUICK_RECOVERY)
+    second = start_daemon(**named)
     second.wait_for("job.completed")
 
     assert [run[:2] for run in runs("started")] == [[job_id, "1"], [job_id, "2"]]
@@ -40,15 +50,18 @@ async def test_another_worker_runs_what_a_killed_one_held(
     assert (counts.completed, counts.active, counts.pending) == (1, 0, 0)
 
 
-async def test_killing_workers_again_and_again_loses_no_job(
+@pytest.mark.case("CRW-01")
+async def test_killing_workers_at_random_again_and_again_loses_no_job(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):
-    calls: list[dict[str, object]] = [{"seconds": 0.05} for _ in range(150)]
+    dice = Random(3)
+    calls: list[dict[str, object]] = [{"seconds": dice.choice((0, 0.05))} for _ in range(400)]
     ids = await enqueue_many(server, "rest", *calls)
     settings = QUICK_RECOVERY | {"ECHOMQ_CONCURRENCY": "8", "ECHOMQ_CRASH_LIMIT": "100"}
-    for round_ in range(2):
+    for round_ in range(3):
         victim = start_daemon(**settings)
-        victim.wait_for("job.completed", count=20)
+        victim.wait_for("job.completed")
+        await asyncio.sleep(dice.uniform(0, 0.2))
         victim.send(signal.SIGKILL)
         victim.wait()
         assert (await queue.counts()).completed < len(ids), f"round {round_} came too late"
@@ -56,6 +69,7 @@ async def test_killing_workers_again_and_again_loses_no_job(
     last = start_daemon(**settings)
     while (await queue.counts()).completed < len(ids):
         last.wait_until(lambda: bool(last.events("job.completed")), "completions")
+        await asyncio.sleep(0.05)
 
     counts = await queue.counts()
     assert (counts.pending, counts.active, counts.scheduled, counts.dead) == (0, 0, 0, 0)
@@ -63,6 +77,7 @@ async def test_killing_workers_again_and_again_loses_no_job(
     assert {run[0] for run in runs("ran")} == set(ids)
 
 
+@pytest.mark.case("MX-F3-running", "MX-F3-finish", "MX-F3-renew")
 async def test_a_frozen_worker_loses_its_lease_and_its_late_finish_is_refused(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):
@@ -83,6 +98,7 @@ async def test_a_frozen_worker_loses_its_lease_and_its_late_finish_is_refused(
     assert (await queue.counts()).completed == 1
 
 
+@pytest.mark.case("MX-F6-running", "MX-F6-finish")
 async def test_a_restarted_server_is_found_again_and_nothing_is_lost(
     start_daemon: StartDaemon,
     server: Server,

@@ -104,6 +104,30 @@ async def test_a_third_interrupt_ends_it_by_force(
     assert time.monotonic() - sent_at < 1
 
 
+@pytest.mark.case("SHU-05")
+async def test_after_terms_an_interrupt_cancels_and_a_second_ends_it_by_force(
+    start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
+):
+    daemon, stubborn = await run_one(server, start_daemon, runs, "stubborn", {})
+    yielding = await enqueue(server, "rest", seconds=60)
+    daemon.wait_until(lambda: len(runs("started")) == 2, "another job's start")
+    for _ in range(3):
+        daemon.send(signal.SIGTERM)
+        daemon.wait_for("worker.draining")
+    daemon.wait_for("signal.ignored")
+    daemon.send(signal.SIGINT)
+    (line,) = daemon.wait_for("job.returned")
+    sent_at = daemon.send(signal.SIGINT)
+
+    assert daemon.wait(3) == 130
+    assert time.monotonic() - sent_at < 1
+    assert line["job_id"] == yielding
+    assert await queue.pending_ids(2) == [yielding]
+    assert [run[0] for run in runs("refused")] == [stubborn]
+    assert len(daemon.events("signal.ignored")) == 1
+    assert "Traceback" not in daemon.said()
+
+
 async def test_a_quit_cancels_without_waiting(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):
