@@ -73,20 +73,20 @@ class Producer:
         if delay_ms:
             calls = [call.after(delay_ms / 1000) for call in calls]
         self._batches += 1
+        batch = self._batches
         self._sent += count
-        note = f"{self._batches} {now_ms()}"
-        self.pen.write(f"I {note} {kind.letter} {delay_ms} {' '.join(ids)}")
+        self.pen.write(f"I {batch} {now_ms()} {kind.letter} {delay_ms} {' '.join(ids)}")
         try:
             await jobs.app.enqueue_many(calls)
         except UnavailableError:
-            self.pen.write(f"U {self._batches} {now_ms()}")
+            self.pen.write(f"U {batch} {now_ms()}")
             await asyncio.sleep(PATIENCE_S)
         except ServerError as error:
-            self.pen.write(f"F {self._batches} {now_ms()} {type(error).__name__}")
+            self.pen.write(f"F {batch} {now_ms()} {type(error).__name__}")
             await asyncio.sleep(PATIENCE_S)
         else:
             self._acknowledged += count
-            self.pen.write(f"K {self._batches} {now_ms()}")
+            self.pen.write(f"K {batch} {now_ms()}")
 
     def _kind(self) -> Kind:
         return self.dice.choices(KINDS, [kind.weight for kind in KINDS])[0]
