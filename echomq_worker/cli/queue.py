@@ -21,6 +21,7 @@ from echomq_worker.store import QueueStore, Server
 COLUMNS = [
     Column("QUEUE", "queue"),
     Column("STATE", "state"),
+    Column("MALFORMED", "set_aside", right=True),
     Column("SINCE", "since"),
     Column("BY", "by"),
     Column("REASON", "reason"),
@@ -85,6 +86,7 @@ async def _row(store: QueueStore) -> dict[str, Any]:
     return {
         "queue": store.name,
         "state": state_of(counts),
+        "set_aside": counts.set_aside,
         "since": None if note.since_ms is None else moment(note.since_ms, now_ms),
         "paused_at": rfc3339(note.since_ms),
         "by": note.by,

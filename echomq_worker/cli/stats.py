@@ -33,6 +33,7 @@ COLUMNS = [
     Column("OLDEST", "oldest", right=True),
     Column("COMPLETED", "completed", right=True),
     Column("DIED", "died", right=True),
+    Column("MALFORMED", "set_aside", right=True),
     Column("WORKERS", "workers", right=True),
     Column("STATE", "state"),
 ]
@@ -92,6 +93,7 @@ async def _row(queue: QueueStore) -> dict[str, Any]:
         "oldest_pending_ms": oldest_ms,
         "completed": counts.completed,
         "died": counts.failed,
+        "set_aside": counts.set_aside,
         "workers": counts.workers,
         "paused": counts.paused,
         "state": state_of(counts),

@@ -21,6 +21,8 @@ class Counts:
     """How many have ever died."""
     paused: bool
     workers: int
+    set_aside: int = 0
+    """How many malformed rows and members the quarantine tells of."""
 
 
 @dataclass(frozen=True, slots=True)

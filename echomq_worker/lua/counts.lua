@@ -1,14 +1,14 @@
 -- How many jobs are where. Reads only.
 --
---! keys root pending active schedule dead completed_count failed_count meta workers
+--! keys root pending active schedule dead completed_count failed_count meta workers quarantine
 --! args
 --! include check
 --
--- Replies { pending, active, scheduled, dead, completed, failed, paused, living workers }.
+-- Replies { pending, active, scheduled, dead, completed, failed, paused, living workers, set aside }.
 
 local wrong = wrong_type({
   pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', completed_count, 'hash', failed_count, 'hash',
-  meta, 'hash', workers, 'zset',
+  meta, 'hash', workers, 'zset', quarantine, 'stream',
 })
 if wrong then return wrong end
 
@@ -25,4 +25,5 @@ return {
   tonumber(redis.call('HGET', failed_count, 'count')) or 0,
   redis.call('HEXISTS', meta, 'paused'),
   #living > 0 and redis.call('EXISTS', unpack(living)) or 0,
+  redis.call('XLEN', quarantine),
 }

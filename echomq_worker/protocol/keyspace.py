@@ -176,6 +176,10 @@ class Keyspace:
         """Stream, capped: malformed rows and members, each with a reason and a bounded copy."""
         return self.root + "quarantine"
 
+    def aside(self, job_id: str) -> str:
+        """Whatever it was, with expiry: the malformed row of a job, out of everybody's way."""
+        return f"{self.root}aside:{parse_id(job_id).text}"
+
     @property
     def log(self) -> str:
         """Stream, capped: lifecycle events."""

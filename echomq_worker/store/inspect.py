@@ -26,9 +26,17 @@ class Inspector:
         found = script("counts")
         bound = found.bind({key: getattr(self._keys, key) for key in found.keys})
         reply = await ask_again(lambda: run_script(self._wire, bound, {}))
-        pending, active, scheduled, dead, completed, failed, paused, workers = reply
+        pending, active, scheduled, dead, completed, failed, paused, workers, set_aside = reply
         return Counts(
-            pending, active, scheduled, dead, completed, failed, paused=paused == 1, workers=workers
+            pending,
+            active,
+            scheduled,
+            dead,
+            completed,
+            failed,
+            paused=paused == 1,
+            workers=workers,
+            set_aside=set_aside,
         )
 
     async def job(self, job_id: JobId) -> JobView | None:

@@ -18,6 +18,7 @@ _SHARED_KEYS = "{emq}:*"
 _AFTER_KEY: dict[tuple[str, ...], str] = {
     (): "decr del exists get hgetall hkeys hlen hvals incr llen persist pttl rpop lpop scard "
     "smembers strlen ttl type unlink xlen zcard zpopmin",
+    ("k",): "rename",
     ("0",): "blpop expire hdel hexists hget hmget hscan incrby lindex lpos lpush pexpire rpush "
     "sadd set sismember srem sscan xdel zmscore zrem zscan zscore",
     ("0", "0"): "hincrby hset hsetnx lrange lrem lset ltrim xrange xrevrange xtrim zadd zcount "

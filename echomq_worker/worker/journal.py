@@ -24,7 +24,7 @@ from echomq_worker.worker.postmortem import for_log, message_of
 from echomq_worker.worker.run import Run
 
 QUIET_MS = 60_000
-"""A handler that is not known is named once in so long."""
+"""A handler that is not known is named once in so long, and malformed rows are counted."""
 MOST_NAMES = 1_000
 
 
@@ -42,6 +42,7 @@ class Journal:
         self._says_debug = _is_enabled(self._log, logging.DEBUG)
         self._says_info = _is_enabled(self._log, logging.INFO)
         self._told: dict[tuple[str, str | None], int] = {}
+        self._set_aside: dict[str, int] = {}
 
     def settled(self, run: Run, outcome: Outcome) -> None:
         """Write the line of an attempt whose outcome the server has accepted."""
@@ -144,13 +145,8 @@ class Journal:
 
     def no_handler(self, run: Run, known: Sequence[str]) -> None:
         """Say that a job names a handler which is not known here; not for each such job."""
-        key = (run.held.queue, run.held.name)
-        now_ms = self._clock.monotonic_ms()
-        if now_ms - self._told.get(key, -QUIET_MS) < QUIET_MS:
+        if not self._is_news(run.held.queue, run.held.name):
             return
-        if len(self._told) >= MOST_NAMES:
-            self._told.clear()
-        self._told[key] = now_ms
         name = f"no handler {run.held.name!r}" if run.held.name else "no raw handler"
         self._log.warning(
             "job.handler_missing",
@@ -183,13 +179,27 @@ class Journal:
             )
 
     def set_aside(self, queue: str, count: int) -> None:
-        """Say that malformed rows were found."""
+        """Say that malformed rows were found; at times, with how many since the last line."""
+        count += self._set_aside.pop(queue, 0)
+        if not self._is_news(queue, "malformed rows"):
+            self._set_aside[queue] = count
+            return
         self._log.error(
             "jobs.set_aside",
             queue=queue,
             count=count,
             hint=f"malformed: look into the stream emq:{{{queue}}}:quarantine",
         )
+
+    def _is_news(self, queue: str, name: str | None) -> bool:
+        key = (queue, name)
+        now_ms = self._clock.monotonic_ms()
+        if now_ms - self._told.get(key, -QUIET_MS) < QUIET_MS:
+            return False
+        if len(self._told) >= MOST_NAMES:
+            self._told.clear()
+        self._told[key] = now_ms
+        return True
 
 
 def _is_enabled(log: Any, level: int) -> bool:  # noqa: ANN401 - whatever structlog is set up with

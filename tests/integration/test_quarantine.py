@@ -140,7 +140,7 @@ async def test_a_member_that_is_no_job_id_is_set_aside_even_with_a_row(
 
     assert [job.id for job in await claim(line, 5)] == [B]
     assert await set_aside(look) == [("JOB:weird", "the id is not a branded job id")]
-    assert await look.do("DEL", row) == 1
+    assert await look.do("DEL", f"{look.keys.root}aside:JOB:weird") == 1
 
 
 async def test_what_is_set_aside_is_copied_up_to_a_bound(queue: QueueStore, line: Line, look: Look):
@@ -156,12 +156,33 @@ async def test_what_is_set_aside_is_copied_up_to_a_bound(queue: QueueStore, line
     assert second["id"] == "z" * 200
 
 
-async def test_a_bad_row_is_kept_for_a_week(queue: QueueStore, line: Line, look: Look):
+@pytest.mark.parametrize("fault", [fault for fault in DAMAGES if fault != "there is no row"])
+async def test_a_bad_row_is_kept_for_a_week_out_of_everybodys_way(
+    queue: QueueStore, line: Line, look: Look, fault: str
+):
     await enqueue(queue, A)
-    await damage(look, "attempts is not a number")
+    await damage(look, fault)
+    kept = await look.do("DUMP", look.keys.job(A))
     await claim(line)
 
-    assert WEEK_MS - 60_000 < await look.do("PTTL", look.keys.job(A)) <= WEEK_MS
+    aside = look.keys.aside(A)
+    assert await look.do("DUMP", aside) == kept
+    assert WEEK_MS - 60_000 < await look.do("PTTL", aside) <= WEEK_MS
+    assert await look.do("EXISTS", look.keys.job(A)) == 0
+    assert await queue.inspect(A) is None
+
+
+async def test_the_id_of_what_was_set_aside_is_free_for_a_job_that_can_be_run(
+    queue: QueueStore, line: Line, look: Look
+):
+    for _ in range(2):
+        assert await queue.enqueue([new_job(A)]) == ["enqueued"]
+        await damage(look, "attempts is not a number")
+        assert await claim(line) == []
+
+    assert await queue.enqueue([new_job(A)]) == ["enqueued"]
+    assert [job.id for job in await claim(line)] == [A]
+    assert (await queue.counts()).set_aside == 2
 
 
 async def test_the_quarantine_is_bounded(queue: QueueStore, line: Line, look: Look):
@@ -238,7 +259,7 @@ async def test_an_id_above_the_highest_is_set_aside(line: Line, look: Look, text
 
     assert await claim(line) == []
     assert await set_aside(look) == [(text, "the id is not a branded job id")]
-    await look.do("DEL", row)
+    await look.do("DEL", f"{look.keys.root}aside:{text}")
 
 
 async def test_the_highest_id_of_all_is_a_job(queue: QueueStore, line: Line):

@@ -146,6 +146,9 @@ async def test_a_worker_is_granted_what_it_sends_and_nothing_else(
             await produce(server)
             await start_and_stop(server, queue)
             await work(server, queue, line)
+            await queue.enqueue([new_job(job_id(50))])
+            admin.hset(queue.keys.job(job_id(50)), "attempts", "malformed")
+            await claim(line, 9)
             await line.aclose()
     async with Server(options(private_server)) as server:
         queue = server.queue(QUEUE)

@@ -159,7 +159,7 @@ OPERATIONS: dict[str, tuple[Operation, set[str]]] = {
     "leave": (lambda full: full.queue.leave("w1"), {"workers", "worker:w1", "pump", "bell"}),
     "counts": (
         lambda full: full.queue.counts(),
-        ALL_SETS | {"meta", "workers", "metrics:completed", "metrics:failed"},
+        ALL_SETS | {"meta", "workers", "metrics:completed", "metrics:failed", "quarantine"},
     ),
     "inspect": (lambda full: full.queue.inspect(A), ALL_SETS | {"dead:at"}),
     "pending_ids": (lambda full: full.queue.pending_ids(9), {"pending"}),

@@ -8,7 +8,7 @@ from echomq_worker.protocol import keyspace
 from echomq_worker.protocol.keyspace import JOB_SUBKEYS, Keyspace
 
 SHARED = frozenset({keyspace.VERSION_KEY, keyspace.NODES_KEY})
-EXPIRING = re.compile(r"(call:.+|pump|done:.+|worker:.+)")
+EXPIRING = re.compile(r"(call:.+|pump|done:.+|worker:.+|aside:.+)")
 """Extension keys that must never be left without an expiry."""
 
 # What a parameter of a `Keyspace` method is called → an example, and what else may stand there.

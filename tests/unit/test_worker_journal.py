@@ -129,6 +129,19 @@ async def test_malformed_rows_are_mentioned():
     assert "emq:{default}:quarantine" in lines["jobs.set_aside"]["hint"]
 
 
+async def test_many_malformed_rows_are_a_line_a_minute_with_how_many_they_were():
+    rig = Rig()
+    with capture_logs() as logs:
+        async with rig.running():
+            for _ in range(90):
+                rig.queue.set_aside = 2
+                await rig.clock.advance(1_000)
+    told = [line["count"] for line in logs if line["event"] == "jobs.set_aside"]
+    assert len(told) == 2
+    assert told[0] == 2
+    assert 100 <= told[1] <= 122
+
+
 async def test_an_outage_is_two_lines_however_long_it_takes():
     rig = Rig()
     with capture_logs() as logs:

@@ -1,5 +1,6 @@
 -- Set a malformed member or row aside, with a reason and a bounded copy; its neighbours go on.
--- A row that is there is kept for a week, so that nothing is lost before somebody has looked.
+-- A row that is there is kept for a week under a key of its own, so that nothing is lost before somebody
+-- has looked, its id is free again, and nobody else stumbles over it.
 --! needs root
 local QUARANTINE_CAP = 1000
 local KEPT_MS = 604800000
@@ -20,7 +21,10 @@ local function set_aside(id, reason)
   local row = root .. 'job:' .. id
   local copy = redis.pcall('HMGET', row, 'state', 'attempts', 'payload', 'name')
   write_fault(id, reason, copy)
-  if not copy.err then redis.call('PEXPIRE', row, KEPT_MS) end
+  if redis.call('EXISTS', row) == 1 then
+    redis.call('RENAME', row, root .. 'aside:' .. id)
+    redis.call('PEXPIRE', root .. 'aside:' .. id, KEPT_MS)
+  end
   set_aside_count = set_aside_count + 1
 end
 
