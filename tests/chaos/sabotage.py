@@ -10,7 +10,7 @@ FAULTS = {
     # Jobs that are taken back are put nowhere.
     "forgetful-reap": ("  put_waiting(id, row[3])\n  note('recovered'", "  note('recovered'"),
     # Delayed jobs are due a second too early.
-    "early": ("'-inf', now,", "'-inf', now + 1000,"),
+    "early": ("schedule, '-inf', now,", "schedule, '-inf', now + 1000,"),
 }
 
 

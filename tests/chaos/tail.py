@@ -15,10 +15,11 @@ from typing import Any
 import redis
 
 from tests.chaos.pen import Pen
-from tests.chaos.records import LETTERS, place_of
+from tests.chaos.records import LETTERS
 
 LOG = "emq:{default}:log"
 PAGE = 2_000
+START = "0-0"
 PAUSE_S = 0.05
 
 
@@ -28,7 +29,7 @@ class Tail:
     def __init__(self, client: "redis.Redis", pen: Pen) -> None:
         self._client: Any = client
         self._pen = pen
-        self._position = "0-0"
+        self._position = START
         self._checked = False
         self.stopping = threading.Event()
 
@@ -64,11 +65,12 @@ class Tail:
 
     def _look_for_a_loss(self) -> None:
         """After a restart: does the server still know the last entry that we have seen?"""
-        newest: Any = self._client.xrevrange(LOG, "+", "-", 1)
-        kept = newest[0][0].decode() if newest else "0-0"
-        if place_of(kept) < place_of(self._position):
-            self._pen.write(f"R {kept} {self._position}")
-            self._position = kept
+        seen = self._position
+        if seen == START or self._client.xrange(LOG, seen, seen):
+            return
+        before: Any = self._client.xrevrange(LOG, f"({seen}", "-", 1)
+        self._position = before[0][0].decode() if before else START
+        self._pen.write(f"R {self._position} {seen}")
 
 
 def main() -> None:
