@@ -123,6 +123,7 @@ async def test_a_child_that_dies_twice_counts_once(queue: QueueStore, line: Line
     assert await flows.part("unsuccessful") == {A: "broken"}
 
 
+@pytest.mark.case("LSE-23")
 async def test_a_crash_that_buries_a_child_is_told(
     queue: QueueStore, line: Line, look: Look, flows: Flows
 ):

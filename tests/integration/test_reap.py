@@ -112,6 +112,7 @@ async def test_a_settlement_between_two_crashes_starts_the_count_afresh(
     assert await lose(queue, line, look, crash_limit=2) == Reaped(recovered=(A,))
 
 
+@pytest.mark.case("LSE-23")
 async def test_a_lost_lease_spends_an_attempt_and_the_last_one_buries(
     queue: QueueStore, line: Line, look: Look
 ):

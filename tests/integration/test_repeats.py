@@ -131,6 +131,7 @@ async def test_a_late_original_after_a_later_call_is_refused(
     assert await look.places() == {"pending": [C], "active": [A, B]}
 
 
+@pytest.mark.case("CRW-06")
 async def test_a_late_settlement_does_not_touch_the_next_run_of_the_job(
     shaky: Shaky, queue: QueueStore, look: Look
 ):

@@ -72,6 +72,7 @@ async def test_a_late_outcome_is_taken_while_nobody_has_claimed_the_job_again(
     assert sum(map(len, places.values())) == (0 if isinstance(outcome, Completed) else 1)
 
 
+@pytest.mark.case("CRW-06")
 @pytest.mark.parametrize("outcome", ALL)
 async def test_a_late_outcome_is_refused_once_somebody_has_claimed_the_job_again(
     queue: QueueStore, new_line: NewLine, look: Look, outcome: Outcome
@@ -130,6 +131,7 @@ async def test_a_late_outcome_is_refused_after_the_job_has_died_and_was_brought_
     assert await settle(new_line(), await claim_one(new_line()), Completed()) is Verdict.OK
 
 
+@pytest.mark.case("LSE-31")
 async def test_the_attempt_number_alone_is_not_enough(
     queue: QueueStore, new_line: NewLine, look: Look
 ):
@@ -218,6 +220,7 @@ async def test_extending_moves_the_end_of_the_lease(queue: QueueStore, line: Lin
     assert set(ends) == {A, B}
 
 
+@pytest.mark.case("LSE-32")
 async def test_extending_saves_a_job_from_the_reaper(queue: QueueStore, line: Line, look: Look):
     await enqueue(queue, A)
     job = await claim_one(line)
@@ -240,6 +243,7 @@ async def test_a_settled_job_cannot_be_extended(
     assert await look.everything() == before
 
 
+@pytest.mark.case("LSE-32")
 async def test_a_reaped_job_cannot_be_extended(queue: QueueStore, line: Line, look: Look):
     await enqueue(queue, A)
     job = await claim_one(line)

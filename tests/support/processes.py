@@ -125,12 +125,21 @@ class Daemon:
         self.process.wait()
 
 
-def start(words: tuple[str, ...], folder: Path, settings: Mapping[str, str]) -> Daemon:
-    """Start a command that stays; what it writes goes into `folder`."""
+def start(
+    words: tuple[str, ...],
+    folder: Path,
+    settings: Mapping[str, str],
+    *,
+    inside: tuple[str, ...] = (),
+) -> Daemon:
+    """Start a command that stays; what it writes goes into `folder`.
+
+    `inside` is a program, with its first arguments, that runs the command.
+    """
     output, errors = folder / "output", folder / "errors"
     with output.open("wb") as out, errors.open("wb") as err:
         process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", "echomq_worker", *words],
+            [*inside, sys.executable, "-m", "echomq_worker", *words],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

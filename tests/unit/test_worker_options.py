@@ -46,5 +46,6 @@ def test_all_wrong_options_are_named_at_once():
         WorkerOptions(concurrency=0, lease_ms=1, renew_ms=10)
 
 
+@pytest.mark.case("LSE-29")
 def test_every_worker_is_somebody_else():
     assert WorkerOptions().worker_id != WorkerOptions().worker_id
