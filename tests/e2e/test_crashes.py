@@ -51,19 +51,19 @@ async def test_another_worker_of_the_same_name_runs_what_a_killed_one_held(
 
 
 @pytest.mark.case("CRW-01")
-async def test_killing_workers_at_random_again_and_again_loses_no_job(
+async def test_killing_and_stopping_workers_at_random_again_and_again_loses_no_job(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):
     dice = Random(3)
-    calls: list[dict[str, object]] = [{"seconds": dice.choice((0, 0.05))} for _ in range(400)]
+    calls: list[dict[str, object]] = [{"seconds": dice.choice((0, 0.05))} for _ in range(600)]
     ids = await enqueue_many(server, "rest", *calls)
     settings = QUICK_RECOVERY | {"ECHOMQ_CONCURRENCY": "8", "ECHOMQ_CRASH_LIMIT": "100"}
-    for round_ in range(3):
+    for round_, way in enumerate((signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGTERM)):
         victim = start_daemon(**settings)
         victim.wait_for("job.completed")
         await asyncio.sleep(dice.uniform(0, 0.2))
-        victim.send(signal.SIGKILL)
-        victim.wait()
+        victim.send(way)
+        assert victim.wait() == (0 if way is signal.SIGTERM else -signal.SIGKILL)
         assert (await queue.counts()).completed < len(ids), f"round {round_} came too late"
 
     last = start_daemon(**settings)

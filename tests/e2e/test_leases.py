@@ -92,6 +92,8 @@ async def test_a_call_that_holds_the_interpreter_is_run_again_and_its_late_finis
     assert len(runs("ran")) == 1
     holder.wait_for("job.refused")
 
+    (line,) = holder.wait_for("loop.blocked")
+    assert (line["job_name"], line["job_id"]) == ("hold_lock_at_first", job_id)
     assert [run[:2] for run in runs("started")] == [[job_id, "1"], [job_id, "2"]]
     assert not holder.events("job.completed")
     assert (await queue.counts()).completed == 1
