@@ -16,7 +16,7 @@ from echomq_worker.store.queue import QueueStore
 from echomq_worker.store.rights import Missing, Needs
 from echomq_worker.store.self_test import missing_rights
 from echomq_worker.store.translate import translated_errors
-from echomq_worker.store.wire import PooledWire, Reply
+from echomq_worker.store.wire import PooledWire, Reply, Wire
 
 
 class Server:
@@ -55,6 +55,11 @@ class Server:
         if name not in self._queues:
             self._queues[name] = QueueStore(name, self._client, self.options, lambda: self._epoch)
         return self._queues[name]
+
+    @property
+    def wire(self) -> Wire:
+        """Return what takes single commands, for who looks into queues or mends them."""
+        return self._wire
 
     def node_lease(self) -> NodeLease:
         """Return a lease on a node number, not taken yet."""

@@ -1,0 +1,37 @@
+-- How a queue stands as a whole. Reads only.
+--
+--! keys root pending active schedule meta workers outbox quarantine repeat_set lane_actives ring
+--! args
+--! include time
+--
+-- Replies { now, paused, waiting, first lease end, first due time, workers alive, entries in the outbox,
+-- its first entry, entries in quarantine, the newest one's reason, lanes, repeats }; '' stands for none.
+
+local SLICE = 999
+local function asked(...)
+  local reply = redis.pcall(...)
+  return type(reply) == 'table' and reply.err and {} or reply
+end
+local function number(reply) return type(reply) == 'number' and reply or 0 end
+local function text(reply) return type(reply) == 'string' and reply or '' end
+
+local alive = 0
+for _, id in ipairs(asked('ZREVRANGE', workers, 0, SLICE)) do
+  alive = alive + redis.call('EXISTS', root .. 'worker:' .. id)
+end
+local reason = ''
+local newest = asked('XREVRANGE', quarantine, '+', '-', 'COUNT', 1)[1]
+for i = 1, newest and #newest[2] or 0, 2 do
+  if newest[2][i] == 'reason' then reason = newest[2][i + 1] end
+end
+local lanes = {}
+for _, lane in ipairs(asked('LRANGE', ring, 0, SLICE)) do lanes[#lanes + 1] = lane end
+if number(asked('HLEN', lane_actives)) <= SLICE then
+  for _, lane in ipairs(asked('HKEYS', lane_actives)) do lanes[#lanes + 1] = lane end
+end
+return {
+  now, number(asked('HEXISTS', meta, 'paused')), number(asked('ZCARD', pending)),
+  asked('ZRANGE', active, 0, 0, 'WITHSCORES')[2] or '', asked('ZRANGE', schedule, 0, 0, 'WITHSCORES')[2] or '',
+  alive, number(asked('LLEN', outbox)), text(asked('LINDEX', outbox, 0)), number(asked('XLEN', quarantine)),
+  reason, lanes, asked('ZRANGE', repeat_set, 0, SLICE),
+}
