@@ -48,6 +48,11 @@ async def nap() -> None:
     await asyncio.sleep(random.uniform(0.01, 0.3))
 
 
+@app.job("long_nap")
+async def long_nap() -> None:
+    await asyncio.sleep(random.uniform(1, 3))
+
+
 @app.job("fails_once", backoff=backoff)
 async def fails_once(context: JobContext = INJECTED) -> None:
     if context.attempt == 1:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from tests.chaos.kinds import BACKOFF_MS, BY_LETTER
 
 EXAMPLES = 10
+CLOCK_STEP_MS = 2
+"""How far the server's clock may lag behind within one of its turns."""
 INVOKED, OK, REFUSED, UNKNOWN = range(4)
 
 
@@ -24,11 +26,13 @@ class Story:
         "deaths",
         "delay_ms",
         "due_ms",
+        "end",
         "ends",
         "entries",
         "held",
         "kind",
         "repeats",
+        "returned",
         "starts",
         "token",
     )
@@ -43,7 +47,11 @@ class Story:
         self.starts = 0
         self.ends = 0
         """How often its handler came to its end."""
+        self.end: tuple[int, int] = (0, 0)
+        """The attempt that ended first, and when."""
         self.claims = 0
+        self.returned = 0
+        """How often it was handed back, which no attempt counts."""
         self.repeats = 0
         """How often it was to start again: retries and hand-backs."""
         self.completions = 0
@@ -65,6 +73,10 @@ class History:
     examples: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """The first cases of each, in words."""
     events: Counter[str] = field(default_factory=Counter[str])
+    _more_ends: dict[str, list[tuple[int, int]]] = field(
+        default_factory=dict[str, list[tuple[int, int]]]
+    )
+    """Of the few jobs that ended more than once."""
 
     def invoked(self, job_id: str, kind: str, delay_ms: int) -> None:
         """Note that a producer is about to enqueue a job."""
@@ -78,9 +90,14 @@ class History:
         """Note that a handler started."""
         self._story(job_id, "started").starts += 1
 
-    def ended(self, job_id: str) -> None:
+    def ended(self, job_id: str, attempt: int, at_ms: int) -> None:
         """Note that a handler came to its end without an exception."""
-        self._story(job_id, "ended").ends += 1
+        story = self._story(job_id, "ended")
+        story.ends += 1
+        if story.ends == 1:
+            story.end = (attempt, at_ms)
+        else:
+            self._more_ends.setdefault(job_id, []).append((attempt, at_ms))
 
     def event(self, at_ms: int, event: str, job_id: str, token: int) -> None:
         """Take in one entry of the server's log."""
@@ -102,10 +119,12 @@ class History:
                 self._claims(story, job_id, at_ms, token)
             case "recovered":
                 self._recovers(story, job_id, at_ms)
-            case "returned" | "completed" | "dead":
+            case "completed":
+                self._completes(story, job_id, at_ms, token)
+            case "returned" | "dead":
                 self._lets_go(story, job_id, event, token)
                 story.repeats += event == "returned"
-                story.completions += event == "completed"
+                story.returned += event == "returned"
                 story.deaths += event == "dead"
             case _:
                 self._complain("unexpected", f"{job_id}: the log says {event}")
@@ -153,6 +172,16 @@ class History:
         if at_ms < story.claimed_ms + self.lease_ms:
             held_ms = at_ms - story.claimed_ms
             self._complain("overlap", f"{job_id} taken back after {held_ms} ms of its lease")
+
+    def _completes(self, story: Story, job_id: str, at_ms: int, token: int) -> None:
+        self._lets_go(story, job_id, "completed", token)
+        story.completions += 1
+        attempt = token - story.returned
+        ends = [story.end, *self._more_ends.get(job_id, ())]
+        if story.ends and not any(
+            ended == attempt and end_ms <= at_ms + CLOCK_STEP_MS for ended, end_ms in ends
+        ):
+            self._complain("overlap", f"{job_id} completed as {token} at {at_ms}, but ended {ends}")
 
     def _lets_go(self, story: Story, job_id: str, event: str, token: int) -> None:
         if token != story.token:

@@ -20,8 +20,9 @@ class Kind:
     """True if it never works, so that it is to be dead in the end."""
 
 
-QUICK = Kind("q", "quick", 58)
+QUICK = Kind("q", "quick", 57)
 NAP = Kind("n", "nap", 20)
+LONG = Kind("l", "long_nap", 1)
 FAILS_ONCE = Kind("f", "fails_once", 5)
 TIMES_OUT = Kind("t", "times_out_once", 2)
 DIES = Kind("d", "dies", 2, dies=True)
@@ -29,5 +30,5 @@ KEPT = Kind("k", "keeps_result", 5)
 THREAD = Kind("s", "in_thread", 8)
 BLOCKS = Kind("b", "blocks_loop", 0)
 """Only enqueued as a fault."""
-KINDS = (QUICK, NAP, FAILS_ONCE, TIMES_OUT, DIES, KEPT, THREAD, BLOCKS)
+KINDS = (QUICK, NAP, LONG, FAILS_ONCE, TIMES_OUT, DIES, KEPT, THREAD, BLOCKS)
 BY_LETTER = {kind.letter: kind for kind in KINDS}

@@ -42,14 +42,14 @@ def read_workers(folder: Path, history: History) -> dict[int, InFlight]:
     for path in folder.glob("worker-*.notes"):
         running: InFlight = {}
         for line in whole_lines(path):
-            word, job_id, _attempt, at_ms = line.split()
+            word, job_id, attempt, at_ms = line.split()
             if word == "S":
                 history.started(job_id)
                 running[job_id] = int(at_ms)
             else:
                 running.pop(job_id, None)
                 if word == "E":
-                    history.ended(job_id)
+                    history.ended(job_id, int(attempt), int(at_ms))
         left[int(path.stem.partition("-")[2])] = running
     return left
 

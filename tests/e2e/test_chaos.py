@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.processes import ROOT, environment
 
-SHORT = ("--minutes", "0.2", "--seed", "3", "--rate", "150", "--workers", "2")
+SHORT = ("--minutes", "0.2", "--seed", "3", "--rate", "800", "--workers", "2")
 
 
 def chaos(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:

@@ -18,16 +18,19 @@ def history_of(
     delay_ms: int = 0,
     answer: int | None = OK,
     starts: int = 0,
-    ends: int = 0,
+    ends: int | list[tuple[int, int]] = 0,
 ) -> History:
+    """`ends` are the attempts that came to their end, and when; or how many did, in time."""
     history = History(LEASE_MS)
     history.invoked(JOB, kind, delay_ms)
     if answer is not None:
         history.answered(JOB, answer)
     for _ in range(starts):
         history.started(JOB)
-    for _ in range(ends):
-        history.ended(JOB)
+    if isinstance(ends, int):
+        ends = [(attempt, 0) for attempt in range(1 + starts - ends, 1 + starts)]
+    for attempt, at_ms in ends:
+        history.ended(JOB, attempt, at_ms)
     for at_ms, event, token in lines:
         history.event(at_ms, event, JOB, token)
     history.judge()
@@ -83,11 +86,27 @@ def test_a_job_whose_worker_was_killed_runs_again_and_is_counted_as_duplicated()
 
 def test_a_job_that_was_handed_back_is_not_duplicated():
     history = history_of(
-        IN, CLAIM, (30, "returned", 1), (40, "claimed", 2), (50, "completed", 2), starts=2, ends=1
+        IN,
+        CLAIM,
+        (30, "returned", 1),
+        (40, "claimed", 2),
+        (50, "completed", 2),
+        starts=2,
+        ends=[(1, 45)],
     )
 
     assert not broken(history)
     assert (figures_of(history).duplicated, figures_of(history).handed_back) == (0, 1)
+
+
+def test_a_finish_of_an_old_run_that_counts_for_a_new_claim_is_an_overlap():
+    lines = (IN, CLAIM, (2_020, "recovered", 1), (2_030, "claimed", 2), (2_040, "completed", 2))
+
+    first = history_of(*lines, starts=2, ends=[(1, 2_039), (2, 2_100)])
+    second = history_of(*lines, starts=2, ends=[(1, 2_039), (2, 2_039)])
+
+    assert broken(first) == {"overlap"}
+    assert not broken(second)
 
 
 def test_a_late_finish_of_a_job_that_waits_unclaimed_may_count():
