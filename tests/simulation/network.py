@@ -1,0 +1,200 @@
+"""Between clients and server: delays, losses, late copies, refused connections, by the dice."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextvars import Context
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import hiredis
+from redis.exceptions import BusyLoadingError, OutOfMemoryError, ResponseError
+from redis.exceptions import ConnectionError as CutError
+
+from tests.simulation.loop import VirtualLoop
+from tests.simulation.server import VirtualServer
+
+EPOCH_MS = 1_790_000_000_000
+"""What the server's clock shows at the start."""
+NEEDS_MEMORY = ("enqueue", "schedule", "claim", "beat")
+SHOWN = 40
+
+
+@dataclass(eq=False)
+class Waiter:
+    """A client that waits for a hint."""
+
+    keys: Sequence[bytes]
+    link: Any
+    answer: "asyncio.Future[Any]"
+
+
+@dataclass
+class Network:
+    """One network with one server at its end."""
+
+    loop: VirtualLoop
+    server: VirtualServer
+    dice: Random
+    trace: list[str]
+    fault_rate: float
+    condition: str = "fine"
+    """fine, down, LOADING, BUSY or OOM."""
+    cut_off: set[str] = field(default_factory=set[str])
+    """Whose packets vanish."""
+    links: list[Any] = field(default_factory=list[Any])
+    waiters: list[Waiter] = field(default_factory=list[Waiter])
+    extended: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    over: bool = False
+
+    @property
+    def now_ms(self) -> int:
+        return EPOCH_MS + self.loop.now_ms
+
+    def note(self, *words: object) -> None:
+        self.trace.append(f"{self.loop.now_ms:>6} {' '.join(map(str, words))}")
+
+    def later(self, ms: int, call: Callable[..., object], *args: Any) -> None:
+        """Call in the world's own context, which nobody can freeze."""
+        self.loop.call_later(ms / 1_000, call, *args, context=Context())
+
+    def latency_ms(self) -> int:
+        return 1 if self.dice.random() < 0.9 else self.dice.randint(2, 40)
+
+    def fate(self) -> str:
+        """Draw what becomes of a call."""
+        if self.dice.random() >= self.fault_rate:
+            return "well"
+        return self.dice.choice(
+            ["lost", "lost", "unanswered", "unanswered", "late", "twice", "silence", "slow"]
+        )
+
+    def go_down(self) -> None:
+        """Close every connection, and refuse new ones."""
+        self.condition = "down"
+        for link in list(self.links):
+            link.break_off()
+
+    def send(self, link: Any, packed: bytes) -> "asyncio.Future[Any]":
+        """Take a command from a client; the future gets the reply, or the error."""
+        answer: asyncio.Future[Any] = self.loop.create_future()
+        parts = _parse(packed)
+        fate = "silence" if link.owner in self.cut_off else self.fate()
+        if fate != "well":
+            self.note(link.owner, fate, self.name_of(parts))
+        there_ms = self.latency_ms() + (self.dice.randint(50, 900) if fate == "slow" else 0)
+        if fate in ("well", "slow", "unanswered", "twice"):
+            heard = answer if fate in ("well", "slow") else None
+            self.later(there_ms, self.arrive, link, parts, heard)
+        if fate in ("late", "twice"):
+            self.later(there_ms + self.dice.randint(5, 3_000), self.arrive, link, parts, None)
+        if fate in ("lost", "late", "unanswered", "twice"):
+            cut = CutError("Connection closed by server.")
+            self.later(there_ms + self.dice.randint(0, 3), _fail, answer, cut)
+        return answer
+
+    def arrive(
+        self, link: Any, parts: Sequence[bytes], answer: "asyncio.Future[Any] | None"
+    ) -> None:
+        """Let a command reach the server."""
+        if self.over or self.condition == "down":
+            if answer is not None:
+                _fail(answer, CutError("Connection closed by server."))
+            return
+        if parts[0] == b"BLPOP":
+            if answer is not None and link.is_connected:
+                self._wait(Waiter(parts[1:-1], link, answer), float(parts[-1]))
+            return
+        try:
+            reply = self.apply(link.owner, parts)
+        except ResponseError as error:
+            if answer is not None:
+                self.later(self.latency_ms(), _fail, answer, error)
+        except CutError as error:
+            if answer is not None:
+                _fail(answer, error)
+        else:
+            if answer is not None:
+                self.later(self.latency_ms(), _succeed, answer, reply)
+
+    def apply(self, owner: str, parts: Sequence[bytes]) -> Any:
+        """Run a script on the server now."""
+        name = self.name_of(parts)
+        self._refuse(name)
+        try:
+            reply = self.server.run(self.now_ms, parts)
+        except ResponseError as error:
+            self.note(owner, name, "->", type(error).__name__, error)
+            raise
+        self.note(owner, name, _brief(name, parts), "->", reply)
+        if name == "extend":
+            ids = parts[-3 * len(reply) :: 3]
+            self.extended += [
+                (self.now_ms, id_.decode())
+                for id_, said in zip(ids, reply.decode(), strict=True)
+                if said == "1"
+            ]
+        self._serve_waiters()
+        return reply
+
+    def name_of(self, parts: Sequence[bytes]) -> str:
+        if not parts[0].startswith(b"EVAL"):
+            return parts[0].decode()
+        return self.server.names[self.server.sha_of(parts)]
+
+    def _refuse(self, name: str) -> None:
+        if self.condition == "LOADING":
+            raise BusyLoadingError("Redis is loading the dataset in memory")
+        if self.condition == "BUSY":
+            error = ResponseError("BUSY Redis is busy running a script.")
+            error.status_code = "BUSY"
+            raise error
+        if self.condition == "OOM" and name in NEEDS_MEMORY:
+            raise OutOfMemoryError("command not allowed when used memory > 'maxmemory'.")
+
+    def _wait(self, waiter: Waiter, seconds: float) -> None:
+        self.waiters.append(waiter)
+        self._serve_waiters()
+        if waiter in self.waiters:
+            self.later(int(seconds * 1_000), self._give_up, waiter)
+
+    def _give_up(self, waiter: Waiter) -> None:
+        if waiter in self.waiters:
+            self.waiters.remove(waiter)
+            _succeed(waiter.answer, None)
+
+    def _serve_waiters(self) -> None:
+        if not self.waiters:
+            return
+        keys = sorted({key for waiter in self.waiters for key in waiter.keys})
+        if self.server.ask("EXISTS", *keys) == 0:
+            return
+        for waiter in list(self.waiters):
+            for key in waiter.keys:
+                if (token := self.server.ask("LPOP", key)) is not None:
+                    self.waiters.remove(waiter)
+                    self.note(waiter.link.owner, "hears", key.decode())
+                    self.later(self.latency_ms(), _succeed, waiter.answer, [key, token])
+                    break
+
+
+def _parse(packed: bytes) -> list[bytes]:
+    reader = hiredis.Reader()
+    reader.feed(packed)
+    return reader.gets()  # pyright: ignore[reportReturnType]
+
+
+def _brief(name: str, parts: Sequence[bytes]) -> str:
+    keys = int(parts[2])
+    shown = parts[3 + keys :][: 14 if name == "beat" else SHOWN]  # what a worker says about itself differs between processes
+    return b" ".join(part[:24] for part in shown).decode("utf-8", "replace")
+
+
+def _succeed(answer: "asyncio.Future[Any]", reply: Any) -> None:
+    if not answer.done():
+        answer.set_result(reply)
+
+
+def _fail(answer: "asyncio.Future[Any]", error: Exception) -> None:
+    if not answer.done():
+        answer.set_exception(error)
