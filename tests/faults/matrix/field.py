@@ -137,12 +137,12 @@ class Field:
             more |= self.settings
             cell.worker = self._run(cell.name, cell.gate.url, cell.queue.name, **more)
         await asyncio.gather(*(cell.gate.awake.wait() for cell in self.cells))
-        # What is to wait or to run for a while comes last, lest its time be over too soon.
-        for late in (False, True):
-            cells = [cell for cell in self.cells if cell.moment.passes is late]
-            await asyncio.gather(*(self._bring(cell) for cell in cells))
-        for cell in self.cells:
-            place = await cell.place()
+        # What is to wait or to run for a while comes late, lest its time be over too soon; and
+        # last comes the renewal, which must not be held for long.
+        for turn in (0, 1, 2):
+            await asyncio.gather(*(self._bring(c) for c in self.cells if c.moment.turn == turn))
+        places = await asyncio.gather(*(cell.place() for cell in self.cells))
+        for cell, place in zip(self.cells, places, strict=True):
             assert place == cell.moment.place, f"{cell.name}: the job is in {place or 'no place'}"
 
     async def _bring(self, cell: Cell) -> None:

@@ -42,7 +42,7 @@ class Gate:
         return f"redis://127.0.0.1:{self._port}/0"
 
     def trap(self, calls: Sequence[str], word: str = "") -> None:
-        """Hold the next call of one of these scripts that has this word in it."""
+        """Hold the calls of these scripts that have this word in them, repeats as well."""
         self._trap = [script(call).sha.encode() for call in calls], word.encode()
 
     def let_go(self, fate: Fate = Fate.ANSWERED) -> None:
@@ -124,7 +124,4 @@ class Gate:
         if self._trap is None:
             return False
         hashes, word = self._trap
-        if word in data and any(sha in data for sha in hashes):
-            self._trap = None
-            return True
-        return False
+        return not self._fate.done() and word in data and any(sha in data for sha in hashes)

@@ -23,8 +23,8 @@ class Moment:
     """How its run ends: `ok`, `retry` (fails once) or `dead`."""
     due_ms: int | None = None
     """When it is due, from the enqueue; None: at once."""
-    passes: bool = False
-    """True if the moment is over by itself after a while."""
+    turn: int = 0
+    """The later, the sooner the moment is over by itself."""
     hands_out: bool = False
     """True if the call that is held hands the job out as well."""
     claims: int = 1
@@ -35,11 +35,11 @@ class Moment:
 
 MOMENTS = {
     "enqueue": Moment(calls=("enqueue",), names_job=True, place="", run_s=1.0),
-    "waiting": Moment(place="schedule", due_ms=SOON_MS, passes=True),
+    "waiting": Moment(place="schedule", due_ms=SOON_MS, turn=1),
     "promote": Moment(calls=CLAIMING, place="schedule", due_ms=1, hands_out=True),
     "claim": Moment(calls=CLAIMING, place="pending", hands_out=True),
-    "running": Moment(run_s=1.2, passes=True),
-    "renew": Moment(calls=("extend",), names_job=True, run_s=1.5),
+    "running": Moment(run_s=1.2, turn=1),
+    "renew": Moment(calls=("extend",), names_job=True, run_s=1.5, turn=2),
     "finish": Moment(calls=("settle",), names_job=True),
     "retry": Moment(calls=("settle",), names_job=True, ending="retry", claims=2, starts=2),
     "dead": Moment(calls=("settle",), names_job=True, ending="dead"),

@@ -6,6 +6,7 @@ import time
 from tests.faults.matrix.cell import Cell
 from tests.faults.matrix.field import PATIENCE_S, Field, until
 from tests.faults.matrix.history import ENDS, History, breach, read_starts
+from tests.support.audit import complaints_of
 
 POLL_S = 0.05
 QUIET_S = 0.4
@@ -52,6 +53,7 @@ async def _of(field: Field, cell: Cell, within_s: float, *, dies: bool, unread: 
     if not dies and cell.name != "drain" and cell.worker and not cell.worker.alive:
         found.append("I10: its worker is gone")
     found += await _left(cell)
+    found += await asyncio.to_thread(complaints_of, field.url, cell.queue.name)
     return [f"{cell.name}: {complaint}" for complaint in found]
 
 
@@ -74,18 +76,22 @@ async def _quiet(cell: Cell) -> float:
     jobs = {*cell.others} if cell.code in GONE else {cell.job, *cell.others}
     while time.monotonic() < give_up:
         log = await cell.queue.log()
-        if jobs <= {entry.id for entry in log if entry.event in ENDS}:
+        ended = jobs <= {entry.id for entry in log if entry.event in ENDS}
+        if ended and await cell.place() in {"", "dead"}:
             break
         await asyncio.sleep(POLL_S)
     return time.monotonic()
 
 
 async def _left(cell: Cell) -> list[str]:
+    dead = cell.moment.ending == "dead" and await cell.place() == "dead"
     places = await cell.look.places()
-    dead = [cell.job] if cell.moment.ending == "dead" else []
-    expected = {"dead": dead} if dead else {}
-    found = [f"I6: what is left is {places}"] if places != expected else []
+    found = (
+        [f"I6: what is left is {places}"]
+        if places != ({"dead": [cell.job]} if dead else {})
+        else []
+    )
     rows = [key for key in await cell.look.key_names() if ":job:" in key]
-    if len(rows) != len(dead):
+    if len(rows) != dead:
         found.append(f"I6: rows are left: {rows}")
     return found
