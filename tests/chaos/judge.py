@@ -15,6 +15,10 @@ from tests.chaos.run import Ran
 from tests.chaos.soak import growth
 
 UNEXPECTED_ERROR = 1
+JOB_BOUND_S = 3.0
+"""A job of a killed worker is to run again within its lease and this."""
+SERVER_BOUND_S = 2.0
+"""A restarted server is to see a claim within this of its first answer."""
 
 
 def judge(options: Options, ran: Ran) -> dict[str, Any]:
@@ -62,6 +66,7 @@ def judge(options: Options, ran: Ran) -> dict[str, Any]:
             *_sums(ran, history, figures, forgotten),
             *(f"audit: {complaint}" for complaint in ran.complaints),
             *_ends(ran),
+            *_bounds(options, recoveries),
             *(
                 f"{measure.name} grows from {measure.early:g} to {measure.late:g}"
                 for measure in soak
@@ -94,6 +99,15 @@ def _ends(ran: Ran) -> Iterator[str]:
         yield f"{broken} workers ended with an unexpected error"
     if bad := [code for code in ran.stop_codes if code]:
         yield f"workers that were told to stop ended with {bad}"
+
+
+def _bounds(options: Options, recoveries: Recoveries) -> Iterator[str]:
+    jobs, server = spread_of(recoveries.of_jobs), spread_of(recoveries.of_server)
+    bound_s = options.lease_ms / 1000 + JOB_BOUND_S
+    if jobs is not None and jobs.max > bound_s:
+        yield f"a job of a killed worker ran again after {jobs.max} s, promised are {bound_s:g} s"
+    if server is not None and server.max > SERVER_BOUND_S:
+        yield f"the first claim came {server.max} s after the server, promised are 2 s"
 
 
 def _journal(folder: Path) -> list[dict[str, Any]]:

@@ -72,10 +72,15 @@ class Recoveries:
 
     def _claimed(self, at_ms: int, job_id: str) -> None:
         while self._answers < len(self.returns) and self.returns[self._answers].start_ms <= at_ms:
-            self.of_server.append(max(0, at_ms - self.returns[self._answers].end_ms))
+            self._came_back(self.returns[self._answers].end_ms, at_ms)
             self._answers += 1
         kill_ms = self._waiting.pop(job_id, None) if self._waiting else None
         if kill_ms is None:
             return
         disturbed = any(span.start_ms <= at_ms and span.end_ms >= kill_ms for span in self.outages)
         (self.of_jobs_in_outages if disturbed else self.of_jobs).append(at_ms - kill_ms)
+
+    def _came_back(self, answer_ms: int, claim_ms: int) -> None:
+        # A server that is broken again at once does not count.
+        if not any(answer_ms <= span.start_ms <= claim_ms for span in self.outages):
+            self.of_server.append(max(0, claim_ms - answer_ms))

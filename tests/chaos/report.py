@@ -72,7 +72,7 @@ def _soak(soak: list[dict[str, Any]]) -> Iterator[Row]:
     told = {
         "rss_kib": ("memory of a worker", 1024, "MiB"),
         "connections": ("connections of the server", 1, ""),
-        "other_keys": ("keys besides jobs and results", 1, ""),
+        "other_keys": ("keys besides those of jobs, kept results among them", 1, ""),
     }
     for measure in soak:
         text, unit, name = told[measure["name"]]

@@ -121,6 +121,16 @@ def test_a_servers_return_is_timed_from_its_first_answer_to_the_next_claim():
     assert recoveries.of_server == [30, 0]
 
 
+def test_a_server_that_is_broken_again_at_once_is_not_timed():
+    recoveries = Recoveries(
+        outages=[Span(50, 200), Span(201, 900)], returns=[Span(100, 200), Span(1_000, 1_100)]
+    )
+    for at_ms in (950, 1_150):
+        recoveries.event(at_ms, "claimed", A)
+
+    assert recoveries.of_server == [50]
+
+
 def test_a_spread_tells_the_middle_and_the_ends():
     spread = spread_of(list(range(100)))
 
