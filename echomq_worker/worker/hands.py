@@ -42,6 +42,10 @@ class Hands:
         if not self.held:
             self.empty.set()
 
+    def held_names(self) -> Collection[str]:
+        """Return the names of the jobs that are held, each once."""
+        return sorted({run.name for run in tuple(self.held)})
+
     def names(self) -> Collection[str]:
         """Return the names of the jobs that are running, each once."""
         return sorted({run.name for run in self.running})

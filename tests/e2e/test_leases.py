@@ -34,8 +34,13 @@ async def two_workers(
         worker.wait_for("worker.started")
     job_id = await enqueue(server, name, seconds=seconds)
     workers[0].wait_until(lambda: bool(runs("started")), "the job's start")
-    one, other = sorted(workers, key=lambda worker: runs("started")[0][2] != str(worker.pid))
+    one, other = who_runs_first(workers, runs)
     return one, other, job_id
+
+
+def who_runs_first(workers: list[Daemon], runs: Runs) -> list[Daemon]:
+    """Sort workers: first the one that runs the job."""
+    return sorted(workers, key=lambda worker: runs("started")[0][2] != str(worker.pid))
 
 
 @pytest.mark.case("LSE-05", "MX-F18-running", "MX-F18-renew", "MX-F18-finish")
@@ -93,7 +98,7 @@ async def test_a_call_that_holds_the_interpreter_is_run_again_and_its_late_finis
     holder.wait_for("job.refused")
 
     (line,) = holder.wait_for("loop.blocked")
-    assert (line["job_name"], line["job_id"]) == ("hold_lock_at_first", job_id)
+    assert "hold_lock_at_first" in {line["job_name"], *line.get("suspects", ())}
     assert [run[:2] for run in runs("started")] == [[job_id, "1"], [job_id, "2"]]
     assert not holder.events("job.completed")
     assert (await queue.counts()).completed == 1
@@ -127,12 +132,14 @@ async def test_a_worker_that_was_cut_off_learns_that_it_has_lost_its_job(
     name: str,
 ):
     seconds = 60 if name == "rest_at_first" else 4
-    async with Proxy(embedded.url) as proxy:
+    async with Proxy(embedded.url) as one, Proxy(embedded.url) as two:
+        workers = [start_daemon(ECHOMQ_REDIS_URL=each.url, **QUICK) for each in (one, two)]
+        for worker in workers:
+            await asyncio.to_thread(worker.wait_for, "worker.started")
         job_id = await enqueue(server, name, seconds=seconds)
-        cut_off = start_daemon(ECHOMQ_REDIS_URL=proxy.url, **QUICK)
-        await asyncio.to_thread(cut_off.wait_until, lambda: bool(runs("started")), "the start")
-        other = start_daemon(**QUICK)
-        await asyncio.to_thread(other.wait_for, "worker.started")
+        await asyncio.to_thread(workers[0].wait_until, lambda: bool(runs("started")), "the start")
+        cut_off, other = who_runs_first(workers, runs)
+        proxy = one if cut_off is workers[0] else two
         proxy.deaf = True
         await asyncio.to_thread(other.wait_for, "job.completed")
         proxy.deaf = False

@@ -17,6 +17,7 @@ Runs = Callable[[str], list[list[str]]]
 SHORT = {"ECHOMQ_SHUTDOWN_TIMEOUT": "1s", "ECHOMQ_SHUTDOWN_CANCEL_GRACE": "500ms"}
 LATEST_S = 2.0
 """No process may outlive its budget by more."""
+BOUNDS = ("1ms", "5ms", "10ms", "50ms", "100ms", "500ms", "1s", "5s")
 
 
 async def enqueue(server: Server, name: str, **arguments: object) -> JobId:
@@ -227,7 +228,9 @@ def test_a_dump_names_what_runs(start_daemon: StartDaemon, runs: Runs):
 
     daemon.send(signal.SIGUSR1)
 
-    daemon.wait_for("worker.dump")
+    (line,) = daemon.wait_for("worker.dump")
+    assert (line["jobs"], line["did"]) == ([], "no jobs")
+    assert set(line["loop_lag"]) <= {f"up to {bound}" for bound in BOUNDS} | {"over 5s"}
     assert "most recent call first" in daemon.errors.read_text()
     assert daemon.process.poll() is None
     assert not runs("started")

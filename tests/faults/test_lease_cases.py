@@ -44,7 +44,8 @@ async def test_jobs_that_wait_for_many_leases_are_in_no_lease_and_run_once(
         runs.append((context.id, context.attempt))
 
     async with crew(app, server_url, 4, **QUICK):
-        ids = [(await note.enqueue_in(f"{700 + 5 * n}ms")).id for n in range(100)]
+        calls = [note.call().after(f"{900 + 5 * n}ms") for n in range(100)]
+        ids = [handle.id for handle in await app.enqueue_many(calls)]
         assert await look.places() == {"schedule": ids}
         await wait_for(lambda: len(runs) == len(ids))
         await asyncio.sleep(0.4)  # a lease and a beat

@@ -72,3 +72,15 @@ async def test_how_late_the_loop_turns_is_counted():
         guard = next(each for each in rig.parts.support if isinstance(each, LoopGuard))
         guard._tick(6_000)
         assert (lag.by_bound(), lag.longest_ms) == ({"up to 1ms": 10, "over 5s": 1}, 6_000)
+
+
+async def test_if_nobody_could_look_all_that_are_held_are_suspects():
+    rig = Rig()
+    rig.handle(asyncio.Event().wait, name="waits")
+    rig.queue.add("waits")
+    with capture_logs() as logs:
+        async with rig.running():
+            guard = next(each for each in rig.parts.support if isinstance(each, LoopGuard))
+            guard._tick(6_000)
+    (line,) = [line for line in logs if line["event"] == "loop.blocked"]
+    assert (line["job_name"], line["suspects"]) == (None, ["waits"])
