@@ -93,6 +93,7 @@ def _sums(ran: Ran, history: History, figures: Figures, forgotten: int) -> Itera
 
 
 def _ends(ran: Ran) -> Iterator[str]:
+    yield from (f"a fault could not be made: {failure}" for failure in ran.harness_failures)
     if ran.harness_exits:
         yield f"producers or the recorder ended with {ran.harness_exits}"
     if broken := ran.exits.count(UNEXPECTED_ERROR):

@@ -43,6 +43,8 @@ class Ran:
     outages: list[tuple[int, int]]
     exits: list[int]
     """Exit codes of workers that ended although nobody wanted it."""
+    harness_failures: list[str]
+    """Faults that could not be made."""
     harness_exits: list[int]
     """The same of producers and of the recorder."""
     stop_codes: list[int]
@@ -66,6 +68,7 @@ class Run:
     options: Options
     folder: Path
     say: Callable[[str], None]
+    _failures: list[str] = field(default_factory=list[str])
     _tasks: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
 
     async def run(self) -> Ran:
@@ -100,6 +103,7 @@ class Run:
             faults=dict(breaker.done),
             outages=breaker.outages,
             exits=[code for post in scene.workers for code in post.exits],
+            harness_failures=self._failures,
             harness_exits=scene.harness_exits(),
             stop_codes=codes,
             counts=counts,
@@ -150,7 +154,8 @@ class Run:
                 await asyncio.to_thread(sample, scene, pen)
                 sampled = now
             await asyncio.sleep(LOOK_S)
-        await asyncio.gather(*self._tasks)
+        ends = await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._failures += [repr(end) for end in ends if isinstance(end, BaseException)]
 
     def _begin(self, breaker: Breaker, fault: Fault) -> None:
         task = asyncio.create_task(breaker.do(fault))
