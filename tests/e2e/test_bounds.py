@@ -73,21 +73,15 @@ async def test_at_a_short_stop_twenty_jobs_are_handed_back_at_once_and_count_no_
     short = {"ECHOMQ_SHUTDOWN_TIMEOUT": "1s", "ECHOMQ_SHUTDOWN_CANCEL_GRACE": "500ms"}
     ids = await enqueue_many(server, "rest", 20, 2)
     daemon = start_daemon(**short)
-    heir = start_daemon()
-    heir.wait_for("worker.started")
     daemon.wait_until(lambda: len(runs("started")) == 20, "twenty jobs")
-    theirs = {run[0] for run in runs("started") if run[2] == str(daemon.pid)}
     sent_at = daemon.send(signal.SIGTERM)
 
     assert daemon.wait(5) == 0
-    gone_at = time.monotonic()
-    assert gone_at - sent_at < 1 + 1
-    heir.wait_until(lambda: len(runs("started")) == 20 + len(theirs), "all again")
-    assert time.monotonic() - gone_at < 1 + 1  # a second, and a beat if the bell was missed
-    assert theirs
-    assert {(run[0], run[1]) for run in runs("started")[20:]} == {(id_, "1") for id_ in theirs}
+    assert time.monotonic() - sent_at < 1 + 1
+    assert await queue.pending_ids(21) == sorted(ids)
+    heir = start_daemon()
     heir.wait_for("job.completed", count=20)
-    assert sorted(run[0] for run in runs("ran")) == sorted(ids)
+    assert sorted(run[:2] for run in runs("ran")) == sorted([id_, "1"] for id_ in ids)
     assert (await queue.counts()).completed == 20
 
 
