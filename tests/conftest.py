@@ -72,16 +72,20 @@ def leak_client(server_url: str) -> Generator["redis.Redis"]:
 def leak_check(request: pytest.FixtureRequest) -> Generator[LeakCheck | None]:
     """Fail a test that leaves keys which it should not, and delete all that it leaves.
 
+    The state of its queues is audited too, as `echomq doctor` does, unless the test breaks it on
+    purpose (`@pytest.mark.broken_state("why")`).
+
     Only for tests that ask for the server, directly or by another fixture. Set up before every
     other fixture of the test, so that it looks when those have finished.
     """
     if "server_url" not in request.fixturenames:
         yield None
         return
-    check = LeakCheck(request.getfixturevalue("leak_client"))
+    audits = request.node.get_closest_marker("broken_state") is None
+    check = LeakCheck(request.getfixturevalue("leak_client"), audits=audits)
     yield check
     if complaints := check.finish():
-        pytest.fail("keys left behind:\n" + "\n".join(complaints), pytrace=False)
+        pytest.fail("left behind:\n" + "\n".join(complaints), pytrace=False)
 
 
 @pytest.fixture

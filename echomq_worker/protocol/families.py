@@ -28,7 +28,7 @@ class Family:
 
     Args:
         name: what stands after `emq:{queue}:`, up to the part that varies.
-        kinds: the types that such a key may have.
+        kinds: the types that such a key may have; none stands for any.
         lasting: how long it lasts.
     """
 
@@ -66,6 +66,7 @@ _VARYING: dict[str, tuple[str, str, Lasting]] = {
     r"de:(?P<subject>[A-Za-z0-9._-]{1,255})": ("de", "string", Lasting.EITHER),
     r"repeat:(?P<subject>.+)": ("repeat:", "hash", Lasting.EVER),
     r"call:(?P<subject>.+)": ("call", "string", Lasting.WHILE),
+    r"aside:(?P<subject>.+)": ("aside", "*", Lasting.WHILE),
     rf"done:(?P<subject>{_ID})": ("done", "hash", Lasting.WHILE),
     r"worker:(?P<subject>.+)": ("worker", "hash", Lasting.WHILE),
     r"stream:(?P<subject>.+):archived": ("archived", "string", Lasting.EITHER),
@@ -85,7 +86,7 @@ def _all_families() -> Iterator[tuple[re.Pattern[str], Family]]:
     for name, lasting in (("pump", Lasting.WHILE), ("limiter", Lasting.EITHER)):
         yield re.compile(name), Family(name, frozenset({"string"}), lasting)
     for pattern, (name, kind, lasting) in _VARYING.items():
-        yield re.compile(pattern, re.DOTALL), Family(name, frozenset({kind}), lasting)
+        yield re.compile(pattern, re.DOTALL), Family(name, frozenset({kind} - {"*"}), lasting)
 
 
 _BY_NAME = {

@@ -162,7 +162,6 @@ async def test_a_damage_is_found_and_mended_and_nothing_is_lost(
     allowed = {damage.found, *damage.also} | (STANDS - {damage.found})
     assert broken <= allowed
     left = await audit(server, healthy.name)
-    print(left)
     assert [finding for finding in left if finding.repair] == []
     assert {each.check for each in left} - {damage.found, *damage.also} <= STANDS
     assert any(each.check == damage.found for each in done) == damage.mended

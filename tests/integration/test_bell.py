@@ -201,6 +201,7 @@ async def test_who_does_not_listen_to_the_clock_takes_no_nudge(queue: QueueStore
     assert await nudges(look) == 1
 
 
+@pytest.mark.broken_state("the bell is another type")
 async def test_a_bell_of_another_type_is_refused(queue: QueueStore, look: Look):
     await look.do("SET", look.keys.bell, "x")
 

@@ -124,6 +124,7 @@ async def test_an_unreachable_server_exits_with_69_and_says_where_it_looked(
     assert "hunter22" not in answer.err
 
 
+@pytest.mark.broken_state("a malformed member waits")
 @pytest.mark.parametrize("member", ["!", b"\x00\xff"])
 async def test_stats_of_a_queue_with_a_malformed_member_says_nothing_of_the_oldest(
     ask: Ask, queue: QueueStore, look: Look, member: str | bytes

@@ -37,6 +37,7 @@ async def test_a_report_to_another_queue_goes_to_the_outbox(
     assert values == {A.encode(): b"o\0ne", B.encode(): B.encode()}
 
 
+@pytest.mark.broken_state("peers write no time of death")
 @pytest.mark.parametrize(("policy", "state"), [("fp", "dead"), ("id", "pending")])
 async def test_a_death_is_told_to_another_queue_with_its_policy(
     line: Line,

@@ -225,6 +225,7 @@ async def test_a_row_of_another_type_counts_as_a_duplicate(full: Full):
     assert await full.look.dumps() == before
 
 
+@pytest.mark.broken_state("a key is of another type")
 async def test_the_mark_of_the_extension_needs_the_settings_of_the_queue(
     queue: QueueStore, look: Look
 ):
@@ -235,6 +236,7 @@ async def test_the_mark_of_the_extension_needs_the_settings_of_the_queue(
     assert await look.key_names() == [look.keys.meta]
 
 
+@pytest.mark.broken_state("a key is of another type")
 @pytest.mark.parametrize("listen", ["bell", "clock"])
 async def test_listening_to_a_key_of_another_type_is_refused(
     queue: QueueStore, look: Look, listen: str

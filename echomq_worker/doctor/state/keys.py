@@ -28,7 +28,7 @@ def check_key(notes: Notes, root: str, known: KnownKey, reply: Sequence[bytes | 
     if ttl == GONE:
         return
     key = root + known.suffix
-    if kind not in known.family.kinds:
+    if known.family.kinds and kind not in known.family.kinds:
         wanted = " or ".join(sorted(known.family.kinds))
         notes.add(
             "wrong-type",
