@@ -74,9 +74,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._frozen[who] = [
             handle for handle in (*ready, *sorted(timers)) if _owner(handle) == who
         ]
-        others = [handle for handle in ready if _owner(handle) != who]
+        # As many as before: the loop has counted what it runs in this turn.
+        nothing = asyncio.Handle(_do_nothing, (), self, Context())
+        kept = [nothing if _owner(handle) == who else handle for handle in ready]
         ready.clear()
-        ready.extend(others)
+        ready.extend(kept)
         timers[:] = [handle for handle in timers if _owner(handle) != who]
         heapq.heapify(timers)
 
@@ -90,6 +92,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _own(self, name: str) -> Any:
         return getattr(self, name)
+
+
+def _do_nothing() -> None:
+    """Stands where a frozen handle stood."""
 
 
 def _owner(handle: Any) -> str:

@@ -18,6 +18,8 @@ EPOCH_MS = 1_790_000_000_000
 """What the server's clock shows at the start."""
 NEEDS_MEMORY = ("enqueue", "schedule", "claim", "beat")
 SHOWN = 40
+LATEST_MS = 2_000
+"""A copy of a call arrives no later than that after it."""
 
 
 @dataclass(eq=False)
@@ -87,7 +89,7 @@ class Network:
             heard = answer if fate in ("well", "slow") else None
             self.later(there_ms, self.arrive, link, parts, heard)
         if fate in ("late", "twice"):
-            self.later(there_ms + self.dice.randint(5, 3_000), self.arrive, link, parts, None)
+            self.later(there_ms + self.dice.randint(5, LATEST_MS), self.arrive, link, parts, None)
         if fate in ("lost", "late", "unanswered", "twice"):
             cut = CutError("Connection closed by server.")
             self.later(there_ms + self.dice.randint(0, 3), _fail, answer, cut)

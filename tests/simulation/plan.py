@@ -12,7 +12,7 @@ BEAT_MS = 500
 TIMEOUT_MS = 1_200
 MAX_ATTEMPTS = 4
 CRASH_LIMIT = 3
-STORM_MS = 7_000
+STORM_MS = 5_000
 KINDS = ("ok",) * 6 + ("fail", "fail", "retry", "snooze", "hang", "discard")
 
 
@@ -77,7 +77,7 @@ def plan_of(seed: int) -> Plan:
     """Draw the plan of a seed."""
     dice = Random(seed)
     plan = Plan(seed, dice.randint(2, 3), dice.choice([0.0, 0.03, 0.1, 0.25]))
-    for number in range(dice.randint(10, 30)):
+    for number in range(dice.randint(8, 24)):
         at_ms = int(dice.random() * (STORM_MS - 1_000))
         id_ = BrandedId.pack("JOB", EPOCH_MS + at_ms, 1, number).text
         delay = dice.randint(1, 3_000) if dice.random() < 0.25 else None

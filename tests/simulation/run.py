@@ -6,8 +6,9 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from hashlib import sha256
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import structlog
@@ -111,5 +112,11 @@ def _show(seed: int, mutant: str | None, *, trace: bool) -> int:
 
 
 def _be_quiet() -> None:
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    structlog.configure(
+        processors=[_drop], wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL)
+    )
     sys.unraisablehook = lambda _unraisable: None
+
+
+def _drop(_logger: object, _method: str, _event: MutableMapping[str, Any]) -> str:
+    raise structlog.DropEvent

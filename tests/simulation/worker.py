@@ -25,7 +25,7 @@ from echomq_worker.worker.leases import Leases
 from echomq_worker.worker.loop_guard import LoopGuard
 from tests.simulation.client import SimulatedClient
 from tests.simulation.loop import WHO, VirtualLoop
-from tests.simulation.network import EPOCH_MS, CutError, Network
+from tests.simulation.network import EPOCH_MS, LATEST_MS, CutError, Network
 from tests.simulation.plan import BEAT_MS, CRASH_LIMIT, LEASE_MS, MAX_ATTEMPTS, TIMEOUT_MS
 
 QUEUE = "simulated"
@@ -88,7 +88,7 @@ class SimulatedExtender:
                 msg = "Connection closed by server."
                 raise CutError(msg)
             if fate in ("late", "twice"):
-                network.later(network.dice.randint(5, 3_000), network.arrive, self, parts, None)
+                network.later(network.dice.randint(5, LATEST_MS), network.arrive, self, parts, None)
             verdicts = read_verdicts(network.apply(self._owner, parts))
         if fate in ("unanswered", "late", "twice"):
             msg = "no answer"

@@ -25,7 +25,7 @@ from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.store.calls import Caller
 from echomq_worker.worker.run import Run
 from tests.simulation.loop import StuckError, VirtualLoop
-from tests.simulation.network import Network
+from tests.simulation.network import LATEST_MS, Network
 from tests.simulation.plan import STORM_MS, Event, Plan, PlannedJob, Step, plan_of
 from tests.simulation.server import VirtualServer
 from tests.simulation.worker import QUEUE, SimulatedWorker, store_of
@@ -63,6 +63,7 @@ class World:
             self.loop, server, Random(seed + 0.5), self.trace, self.plan.fault_rate
         )
         self.workers: list[SimulatedWorker] = []
+        self._pausing: list[asyncio.Task[None]] = []
         self._keys = Keyspace(QUEUE)
         self._runs = Counter[int]()
         self._registry = self._new_registry()
@@ -155,8 +156,7 @@ class World:
             case "forget scripts":
                 self.server.forget_scripts()
             case "pause queue":
-                self._operate("pause")
-                network.later(event.ms, self._operate, "resume")
+                self._pausing.append(asyncio.create_task(self._pause_queue(event.ms)))
             case "down" if network.condition == "fine":
                 network.go_down()
                 network.later(event.ms // 2, self._recover)
@@ -179,19 +179,18 @@ class World:
         for link in [link for link in self.network.links if link.owner == owner]:
             link.close()
 
-    def _operate(self, verb: str) -> None:
-        store = store_of(self.network, "operator")
-        call = store.pause() if verb == "pause" else store.resume()
-        self.loop.create_task(self._insist(call, verb), name=verb)
+    async def _pause_queue(self, ms: int) -> None:
+        await self._operate("pause")
+        await asyncio.sleep(ms / 1_000)
+        await self._operate("resume")
 
-    async def _insist(self, call: Any, verb: str) -> None:
+    async def _operate(self, verb: str) -> None:
+        store = store_of(self.network, "operator")
         for _ in range(OPERATORS_TRIES):
             try:
-                await call
+                await (store.pause() if verb == "pause" else store.resume())
             except ServerError:
                 await asyncio.sleep(0.2)
-                store = store_of(self.network, "operator")
-                call = store.pause() if verb == "pause" else store.resume()
             else:
                 return
 
@@ -210,7 +209,9 @@ class World:
     async def _quiet(self) -> None:
         end_ms = self.loop.now_ms + QUIET_MS
         keys = self._keys
-        await asyncio.sleep(4)  # until what is late has arrived
+        await asyncio.sleep((LATEST_MS + 100) / 1_000)  # until what is late has arrived
+        await asyncio.gather(*self._pausing)
+        await self._operate("resume")  # a late copy may have paused it once more
         while self._left():
             if self.loop.now_ms > end_ms:
                 left = {name: self.server.ask("ZCARD", getattr(keys, name)) for name in PLACES}
