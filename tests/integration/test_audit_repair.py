@@ -13,7 +13,7 @@ from tests.support.look import Look
 
 pytestmark = pytest.mark.broken_state("the damage is what is tested")
 LANE, OTHER = "LAN00000000001", "LAN00000000002"
-Commands = Sequence[tuple[str | int, ...]]
+Commands = Sequence[tuple[str | float, ...]]
 
 
 @dataclass(frozen=True)
