@@ -8,6 +8,7 @@ from echomq_worker.domain.job import Admission, NewJob
 from echomq_worker.domain.limits import BATCH, BATCH_BYTES
 from echomq_worker.errors import (
     InvalidArgumentError,
+    OutOfMemoryError,
     ServerError,
     UnavailableError,
     WireVersionError,
@@ -171,6 +172,11 @@ class Producer:
                 try:
                     await self.prepare()
                     return await run_script(self.wire, script, args, rest)
+                except OutOfMemoryError as error:
+                    if unanswered is None:
+                        raise
+                    # This try changed nothing. An earlier one may have, or may come late.
+                    raise unanswered from error
                 except UnavailableError as error:
                     if not isinstance(error, UnreachableError):
                         unanswered = error

@@ -122,7 +122,7 @@ class Network:
     def apply(self, owner: str, parts: Sequence[bytes]) -> Any:
         """Run a script on the server now."""
         name = self.name_of(parts)
-        self._refuse(name)
+        self._refuse(owner, name)
         try:
             reply = self.server.run(self.now_ms, parts)
         except ResponseError as error:
@@ -144,15 +144,16 @@ class Network:
             return parts[0].decode()
         return self.server.names[self.server.sha_of(parts)]
 
-    def _refuse(self, name: str) -> None:
+    def _refuse(self, owner: str, name: str) -> None:
+        if self.condition != "fine" and (self.condition != "OOM" or name in NEEDS_MEMORY):
+            self.note(owner, name, "->", self.condition)
         if self.condition == "LOADING":
             raise BusyLoadingError("Redis is loading the dataset in memory")
         if self.condition == "BUSY":
-            error = ResponseError("BUSY Redis is busy running a script.")
-            error.status_code = "BUSY"
-            raise error
+            raise _coded(ResponseError("Redis is busy running a script."), "BUSY")
         if self.condition == "OOM" and name in NEEDS_MEMORY:
-            raise OutOfMemoryError("command not allowed when used memory > 'maxmemory'.")
+            text = "command not allowed when used memory > 'maxmemory'."
+            raise _coded(OutOfMemoryError(text), "OOM")
 
     def _wait(self, waiter: Waiter, seconds: float) -> None:
         self.waiters.append(waiter)
@@ -178,6 +179,11 @@ class Network:
                     self.note(waiter.link.owner, "hears", key.decode())
                     self.later(self.latency_ms(), _succeed, waiter.answer, [key, token])
                     break
+
+
+def _coded(error: ResponseError, code: str) -> ResponseError:
+    error.status_code = code
+    return error
 
 
 def _parse(packed: bytes) -> list[bytes]:

@@ -124,7 +124,8 @@ class World:
             (admission,) = await store.enqueue([new])
         except UnavailableError:
             self.seen.unknown.add(job.id)
-        except ServerError:
+        except ServerError as error:
+            self.network.note("--- refused", job.id, repr(error)[:120])
             self.seen.refused.add(job.id)
         else:
             self.seen.acknowledged.add(job.id)
