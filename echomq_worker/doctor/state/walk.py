@@ -25,7 +25,7 @@ from echomq_worker.protocol.keyspace import Keyspace
 
 T = TypeVar("T")
 
-SLICE = 200
+SLICE = 100
 MOST_NAMES = 10_000
 """So many lanes, and so many registrations, are looked at."""
 LANES_A_CALL = 20
