@@ -9,11 +9,13 @@ a promise was broken.
 import argparse
 import asyncio
 import json
+import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from tests.chaos.judge import judge
 from tests.chaos.options import Options
@@ -86,6 +88,16 @@ def options_of(words: Sequence[str] | None) -> tuple[Options, argparse.Namespace
     ), given
 
 
+def command(words: Sequence[str] | None) -> str:
+    """Return how to repeat the run: without where things were written."""
+    given = list(sys.argv[1:] if words is None else words)
+    for word in ("--report", "--keep"):
+        if word in given:
+            at = given.index(word)
+            del given[at : at + 2]
+    return shlex.join(["python", "-m", "tests.chaos", *(w for w in given if w != "--markdown")])
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run, judge, tell."""
     options, given = options_of(words)
@@ -95,7 +107,7 @@ def main(words: Sequence[str] | None = None) -> int:
     place = nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory()
     with place as folder:
         ran = asyncio.run(Run(options, Path(folder).absolute(), say).run())
-        report = judge(options, ran)
+        report: dict[str, Any] = {"command": command(words), **judge(options, ran)}
     if given.report:
         given.report.write_text(json.dumps(report, indent=2) + "\n")
     say(markdown(report) if given.markdown else plain(report))

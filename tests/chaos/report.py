@@ -15,6 +15,7 @@ def rows(report: dict[str, Any]) -> Iterator[Row]:
     """Yield each line of the table: what, and how much."""
     figures, faults, laws = report["figures"], report["faults"], report["laws"]
     options = report["options"]
+    yield "command", f"`{report['command']}`"
     rate = figures["jobs"] / max(1.0, report["took_s"])
     yield "jobs", f"{figures['jobs']:,} in {report['took_s'] / 60:.1f} min ({rate:,.0f} a second)"
     yield "runs of handlers", f"{figures['starts']:,}"
