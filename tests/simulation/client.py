@@ -1,4 +1,4 @@
-"""What a client of the simulated network holds: connections with the face of the client library's."""
+"""What a client of the simulated network holds: connections that look like the library's."""
 
 import asyncio
 from typing import Any, cast

@@ -27,7 +27,9 @@ def broken_laws(world: World) -> list[str]:
 def _of_job(world: World, job: PlannedJob, history: list[Entry]) -> list[str]:
     broken: list[str] = []
     events = [event for _, event, _, _ in history]
-    admitted = sum(attempt == 0 and event in ("enqueued", "scheduled") for _, event, _, attempt in history)
+    admitted = sum(
+        attempt == 0 and event in ("enqueued", "scheduled") for _, event, _, attempt in history
+    )
     ends = [event for event in events if event in ("completed", "dead")]
     if job.id in world.seen.acknowledged and admitted != 1:
         broken.append(f"acknowledged, and admitted {admitted} times")
@@ -39,7 +41,21 @@ def _of_job(world: World, job: PlannedJob, history: list[Entry]) -> list[str]:
         broken.append(f"admitted {admitted} times, ended {len(ends)} times: {events}")
     if "completed" in events and not world.seen.succeeded[job.id]:
         broken.append("completed, and no handler succeeded")
-    return broken + _one_holder(world, history) + _never_early(job, history)
+    return (
+        broken
+        + _one_holder(world, history)
+        + _never_early(job, history)
+        + _fenced(world, job.id, history)
+    )
+
+
+def _fenced(world: World, id_: JobId, history: list[Entry]) -> list[str]:
+    claims = [(at_ms, attempt) for at_ms, event, _, attempt in history if event == "claimed"]
+    return [
+        f"the outcome of attempt {token} was accepted after another claim"
+        for (whose, token), at_ms in world.network.accepted.items()
+        if whose == id_ and any(when < at_ms and attempt > token for when, attempt in claims)
+    ]
 
 
 def _one_holder(world: World, history: list[Entry]) -> list[str]:

@@ -1,4 +1,4 @@
-"""An event loop whose time jumps to the next timer, and that can freeze what belongs to one worker."""
+"""An event loop whose time jumps to the next timer, and that can freeze one worker."""
 
 import asyncio
 import heapq
@@ -60,7 +60,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def next_serial(self) -> int:
         return next(self._serials)
 
-    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:
+    def call_soon(
+        self, callback: Any, *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
         handle = super().call_soon(callback, *args, context=context)
         if self._frozen:
             kept = self._frozen.get(_owner(handle))

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-from echomq_worker.domain.outcome import Verdict
-from echomq_worker.worker.leases import Leases
 from tests.simulation.server import Change
 
 
@@ -17,22 +15,19 @@ def _replaced(old: str, new: str, *scripts: str) -> Callable[[], Change]:
     return lambda: change
 
 
-def _no_leases() -> Change:
-    def extend(_leases: Leases, _report: Callable[[object, Verdict], None]) -> None:
-        """Forget it."""
-
-    Leases.extend = extend
-    return _unchanged
-
-
 def _unchanged(_name: str, source: str) -> str:
     return source
 
 
 MUTANTS: dict[str, Callable[[], Change]] = {
     "receipts are forgotten": _replaced(
-        "local kept = redis.pcall('GET', receipt)", "local kept = false", "enqueue", "schedule",
-        "claim", "beat", "settle",
+        "local kept = redis.pcall('GET', receipt)",
+        "local kept = false",
+        "enqueue",
+        "schedule",
+        "claim",
+        "beat",
+        "settle",
     ),
     "repeats leave no receipt": _replaced(
         "(changed or again == '1')", "changed", "enqueue", "schedule", "claim", "beat", "settle"
@@ -40,13 +35,17 @@ MUTANTS: dict[str, Callable[[], Change]] = {
     "a finish is not fenced by its claim": _replaced(
         "if row[1] ~= token or own ~= claim then return '3' end", "", "settle"
     ),
-    "nothing is reaped": _replaced("local expired = { ids = {}, rows = {} }\n  if limit > 0", 
-        "local expired = { ids = {}, rows = {} }\n  if false", "beat"
+    "nothing is reaped": _replaced(
+        "local expired = { ids = {}, rows = {} }\n  if limit > 0",
+        "local expired = { ids = {}, rows = {} }\n  if false",
+        "beat",
     ),
-    "leases are short": _replaced("now + lease_ms", "now + lease_ms / 4", "claim", "beat", "settle"),
-    "due times are early": _replaced("'-inf', now, 'LIMIT'", "'-inf', now + 40, 'LIMIT'", "claim", "beat", "settle"),
-    "leases are not extended": _no_leases,
-    "a resume rings nobody": _replaced("ring_bell(", "local _ = (", "resume"),
+    "leases are short": _replaced(
+        "now + lease_ms", "now + lease_ms / 4", "claim", "beat", "settle"
+    ),
+    "due times are early": _replaced(
+        "'-inf', now, 'LIMIT'", "'-inf', now + 40, 'LIMIT'", "claim", "beat", "settle"
+    ),
 }
 
 

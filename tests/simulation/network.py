@@ -18,6 +18,8 @@ EPOCH_MS = 1_790_000_000_000
 """What the server's clock shows at the start."""
 NEEDS_MEMORY = ("enqueue", "schedule", "claim", "beat")
 SHOWN = 40
+WIDTH = 7
+"""How many operands an outcome has."""
 LATEST_MS = 2_000
 """A copy of a call arrives no later than that after it."""
 
@@ -47,6 +49,8 @@ class Network:
     links: list[Any] = field(default_factory=list[Any])
     waiters: list[Waiter] = field(default_factory=list[Waiter])
     extended: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    accepted: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    """When the outcome of a job under a token was first accepted."""
     over: bool = False
 
     @property
@@ -99,9 +103,9 @@ class Network:
         self, link: Any, parts: Sequence[bytes], answer: "asyncio.Future[Any] | None"
     ) -> None:
         """Let a command reach the server."""
+        heard = answer or self.loop.create_future()
         if self.over or self.condition == "down":
-            if answer is not None:
-                _fail(answer, CutError("Connection closed by server."))
+            _fail(heard, CutError("Connection closed by server."))
             return
         if parts[0] == b"BLPOP":
             if answer is not None and link.is_connected:
@@ -109,15 +113,10 @@ class Network:
             return
         try:
             reply = self.apply(link.owner, parts)
-        except ResponseError as error:
-            if answer is not None:
-                self.later(self.latency_ms(), _fail, answer, error)
-        except CutError as error:
-            if answer is not None:
-                _fail(answer, error)
+        except (ResponseError, CutError) as error:
+            self.later(self.latency_ms(), _fail, heard, error)
         else:
-            if answer is not None:
-                self.later(self.latency_ms(), _succeed, answer, reply)
+            self.later(self.latency_ms(), _succeed, heard, reply)
 
     def apply(self, owner: str, parts: Sequence[bytes]) -> Any:
         """Run a script on the server now."""
@@ -136,8 +135,17 @@ class Network:
                 for id_, said in zip(ids, reply.decode(), strict=True)
                 if said == "1"
             ]
+        if name == "settle":
+            self._note_accepted(parts, reply[0].decode())
         self._serve_waiters()
         return reply
+
+    def _note_accepted(self, parts: Sequence[bytes], verdicts: str) -> None:
+        first = len(parts) - WIDTH * len(verdicts)
+        for at, verdict in zip(range(first, len(parts), WIDTH), verdicts, strict=True):
+            if verdict == "1":
+                found = (parts[at + 1].decode(), int(parts[at + 2]))
+                self.accepted.setdefault(found, self.now_ms)
 
     def name_of(self, parts: Sequence[bytes]) -> str:
         if not parts[0].startswith(b"EVAL"):
@@ -148,7 +156,8 @@ class Network:
         if self.condition != "fine" and (self.condition != "OOM" or name in NEEDS_MEMORY):
             self.note(owner, name, "->", self.condition)
         if self.condition == "LOADING":
-            raise BusyLoadingError("Redis is loading the dataset in memory")
+            text = "Redis is loading the dataset in memory"
+            raise BusyLoadingError(text)
         if self.condition == "BUSY":
             raise _coded(ResponseError("Redis is busy running a script."), "BUSY")
         if self.condition == "OOM" and name in NEEDS_MEMORY:
@@ -194,7 +203,9 @@ def _parse(packed: bytes) -> list[bytes]:
 
 def _brief(name: str, parts: Sequence[bytes]) -> str:
     keys = int(parts[2])
-    shown = parts[3 + keys :][: 14 if name == "beat" else SHOWN]  # what a worker says about itself differs between processes
+    shown = parts[3 + keys :][
+        : 14 if name == "beat" else SHOWN
+    ]  # what a worker says about itself differs between processes
     return b" ".join(part[:24] for part in shown).decode("utf-8", "replace")
 
 

@@ -1,4 +1,5 @@
 """Runs seeds in some processes, and tells which of them broke a law."""
+# ruff: noqa: T201 - it is a command
 
 import argparse
 import logging
@@ -29,7 +30,9 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     if os.environ.get("PYTHONHASHSEED") != "0":  # sets of texts have one order then
         os.environ["PYTHONHASHSEED"] = "0"
-        os.execv(sys.executable, [sys.executable, "-m", "tests.simulation", *arguments])
+        os.execv(  # noqa: S606 - itself again
+            sys.executable, [sys.executable, "-m", "tests.simulation", *arguments]
+        )
     if options.seed is not None:
         return _show(options.seed, options.mutant, trace=options.trace)
     began, count, failed = time.monotonic(), 0, list[int]()

@@ -1,7 +1,7 @@
 """A real server whose clock is the simulation's: the scripts run as they are, on virtual time.
 
-Each script gets a prelude that answers TIME, writes ids of streams and keeps expiries by the virtual
-clock, which comes as one more argument.
+Each script gets a prelude that answers TIME, writes ids of streams and keeps expiries by the
+virtual clock, which comes as one more argument.
 """
 
 import re
@@ -18,11 +18,14 @@ EXPIRIES = "virtual:expiries"
 PRELUDE = """
 local virtual_ms = table.remove(ARGV)
 local real, expiries = redis, 'virtual:expiries'
-for _, key in ipairs(real.call('ZRANGEBYSCORE', expiries, '-inf', virtual_ms)) do real.call('DEL', key) end
+local over = real.call('ZRANGEBYSCORE', expiries, '-inf', virtual_ms)
+for _, key in ipairs(over) do real.call('DEL', key) end
 real.call('ZREMRANGEBYSCORE', expiries, '-inf', virtual_ms)
 local function expire(key, ms) real.call('ZADD', expiries, virtual_ms + ms, key) end
 local special = {
-  TIME = function() return { string.sub(virtual_ms, 1, -4), string.sub(virtual_ms, -3) .. '300' } end,
+  TIME = function()
+    return { string.sub(virtual_ms, 1, -4), string.sub(virtual_ms, -3) .. '300' }
+  end,
   SET = function(run, key, value, px, ms)
     if px ~= 'PX' then return run('SET', key, value) end
     local done = run('SET', key, value)
@@ -38,7 +41,9 @@ local special = {
     real.call('ZREM', expiries, ...)
     return run('DEL', ...)
   end,
-  XADD = function(run, key, a, b, c, id, ...) return run('XADD', key, a, b, c, virtual_ms .. '-*', ...) end,
+  XADD = function(run, key, a, b, c, _, ...)
+    return run('XADD', key, a, b, c, virtual_ms .. '-*', ...)
+  end,
 }
 local function through(run)
   return function(name, ...)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 from zlib import crc32
 
-from echomq_worker.domain.job import After, Admission, JobId, NewJob
+from echomq_worker.domain.job import Admission, After, JobId, NewJob
 from echomq_worker.errors import ServerError, UnavailableError
 from echomq_worker.handlers import (
     Discard,
@@ -46,7 +46,9 @@ class Seen:
     discarded: set[JobId] = field(default_factory=set[JobId])
     waits: dict[JobId, list[int]] = field(default_factory=dict[JobId, list[int]])
     complaints: list[str] = field(default_factory=list[str])
-    log: list[tuple[int, str, JobId, int]] = field(default_factory=list[tuple[int, str, JobId, int]])
+    log: list[tuple[int, str, JobId, int]] = field(
+        default_factory=list[tuple[int, str, JobId, int]]
+    )
 
 
 class World:
@@ -288,7 +290,8 @@ class World:
                 raise Retry(after) if step.kind == "retry" else Snooze(after)
             case "discard":
                 self.seen.discarded.add(job.id)
-                raise Discard("the seed says so")
+                reason = "the seed says so"
+                raise Discard(reason)
             case _:
                 pass
 
