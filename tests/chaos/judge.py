@@ -24,20 +24,7 @@ SERVER_BOUND_S = 2.0
 def judge(options: Options, ran: Ran) -> dict[str, Any]:
     """Return the report of a run, as plain data. `broken` lists what is wrong, if anything."""
     history = History(options.lease_ms)
-    journal = _journal(ran.folder)
-    read_producers(ran.folder, history)
-    in_flight = read_workers(ran.folder, history)
-    recoveries = Recoveries(
-        outages=[Span(*outage) for outage in ran.outages],
-        returns=[
-            Span(note["start_ms"], note["answer_ms"])
-            for note in journal
-            if note["what"] == "server back"
-        ],
-    )
-    for note in journal:
-        if note["what"] == "kill" and note["role"] == "worker":
-            recoveries.killed(note["at_ms"], in_flight.get(note["number"], {}))
+    recoveries = _recoveries(ran, history)
     forgotten = read_log(ran.folder, history, recoveries)
     history.judge()
     figures = figures_of(history)
@@ -74,6 +61,25 @@ def judge(options: Options, ran: Ran) -> dict[str, Any]:
             ),
         ],
     }
+
+
+def _recoveries(ran: Ran, history: History) -> Recoveries:
+    """Read what producers and handlers noted; return what is to be timed in the log."""
+    journal = _journal(ran.folder)
+    read_producers(ran.folder, history)
+    in_flight = read_workers(ran.folder, history)
+    recoveries = Recoveries(
+        outages=[Span(*outage) for outage in ran.outages],
+        returns=[
+            Span(note["start_ms"], note["answer_ms"])
+            for note in journal
+            if note["what"] == "server back"
+        ],
+    )
+    for note in journal:
+        if note["what"] == "kill" and note["role"] == "worker":
+            recoveries.killed(note["at_ms"], in_flight.get(note["number"], {}))
+    return recoveries
 
 
 def _sums(ran: Ran, history: History, figures: Figures, forgotten: int) -> Iterator[str]:

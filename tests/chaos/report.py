@@ -42,6 +42,12 @@ def rows(report: dict[str, Any]) -> Iterator[Row]:
     )
     for law, count in laws.items():
         yield f"**{law}**", f"**{count:,}**"
+    yield from _counts(figures)
+    yield from _recovery(report["recovery"])
+    yield from _soak(report["soak"])
+
+
+def _counts(figures: dict[str, Any]) -> Iterator[Row]:
     yield (
         "started again after a lost lease",
         f"{figures['duplicated']:,} jobs ({figures['duplicated_share']:.3%})",
@@ -53,8 +59,6 @@ def rows(report: dict[str, Any]) -> Iterator[Row]:
     )
     yield "enqueues refused", f"{figures['refused']:,} jobs, none of which ran"
     yield "completed / dead as planned", f"{figures['completed']:,} / {figures['dead']:,}"
-    yield from _recovery(report["recovery"])
-    yield from _soak(report["soak"])
 
 
 def _recovery(recovery: dict[str, Any]) -> Iterator[Row]:
