@@ -146,6 +146,7 @@ def test_another_wire_version_exits_with_78_and_nothing_is_written(
         assert client.dbsize() == 1
 
 
+@pytest.mark.case("SRV-05")
 def test_a_server_that_may_drop_jobs_is_refused_unless_allowed(
     start_daemon: StartDaemon, embedded: EmbeddedServer
 ):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 import redis
 
@@ -85,6 +86,7 @@ async def test_a_server_that_is_killed_and_started_again_has_lost_nothing(tmp_pa
     assert load.troubles > 0
 
 
+@pytest.mark.case("SRV-18")
 async def test_a_server_that_stands_still_for_a_while_is_waited_for(
     private_server: EmbeddedServer, own_look: Look
 ):

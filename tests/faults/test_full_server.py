@@ -96,6 +96,7 @@ def extender(private_server: EmbeddedServer) -> Generator[BlockingExtender]:
 
 
 @pytest.mark.parametrize("due_ms", [None, FAR_MS])
+@pytest.mark.case("SRV-03")
 async def test_an_enqueue_is_refused_and_leaves_nothing(
     full: Full, own_look: Look, due_ms: int | None
 ):
@@ -109,6 +110,7 @@ async def test_an_enqueue_is_refused_and_leaves_nothing(
         assert len(await full.queue.enqueue([new_job(F, at_ms=due_ms)])) == 1
 
 
+@pytest.mark.case("SRV-03")
 async def test_a_batch_is_refused_whole(full: Full, own_look: Look):
     before = await own_look.dumps()
 
@@ -128,6 +130,7 @@ async def test_a_batch_is_refused_whole(full: Full, own_look: Look):
         HandedBack(),
     ],
 )
+@pytest.mark.case("SRV-03")
 async def test_every_outcome_is_taken(full: Full, own_look: Look, outcome: Outcome):
     assert await settle(full.line, full.held[0], outcome) is Verdict.OK
 
@@ -142,6 +145,7 @@ async def test_a_late_outcome_is_taken(full: Full, own_look: Look):
     assert await settle(full.line, full.held[0], Completed()) is Verdict.OK
 
 
+@pytest.mark.case("SRV-03")
 async def test_what_waits_is_claimed_and_finished(full: Full, own_look: Look):
     jobs = await claim(full.line, 9, promote=9)
     assert [job.id for job in jobs] == [C, D]
@@ -157,6 +161,7 @@ async def test_a_claim_that_finds_nothing_is_answered(full: Full):
     assert await claim(full.line, 9, promote=9) == []
 
 
+@pytest.mark.case("SRV-03")
 async def test_leases_are_extended(full: Full, own_look: Look, extender: BlockingExtender):
     with full.with_room():
         await own_look.expire_lease(A, B)
@@ -166,6 +171,7 @@ async def test_leases_are_extended(full: Full, own_look: Look, extender: Blockin
     assert min((await own_look.scores(own_look.keys.active)).values()) > 1_000_000
 
 
+@pytest.mark.case("SRV-03")
 async def test_lost_leases_are_taken_back_and_due_jobs_promoted(full: Full, own_look: Look):
     with full.with_room():
         await own_look.expire_lease(A)

@@ -70,16 +70,21 @@ async def test_killed_and_started_again(new_field: MakeField, tmp_path: Path):
     "MX-F7-dead",
     "MX-F7-sweep",
     "MX-F7-drain",
+    "SRV-20",
 )
-async def test_started_again_with_an_empty_data_set(
-    new_field: MakeField, private_server: EmbeddedServer
+@pytest.mark.parametrize("restarted", [True, False], ids=["started again", "flushed"])
+async def test_emptied(
+    new_field: MakeField, private_server: EmbeddedServer, admin: "redis.Redis", *, restarted: bool
 ):
     field = new_field(private_server.url)
     async with field.ready():
         for cell in field.cells:
             cell.others.clear()  # they were not durable either
         async with struck(field):
-            await asyncio.to_thread(private_server.restart, hard=True)
+            if restarted:
+                await asyncio.to_thread(private_server.restart, hard=True)
+            else:
+                admin.flushall()
 
         assert await complaints(field, within_s=BACK_S) == []
 

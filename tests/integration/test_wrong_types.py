@@ -197,6 +197,7 @@ async def refused_keys(full: Full, operation: Operation) -> set[str]:
     return refused
 
 
+@pytest.mark.case("SRV-17")
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_a_key_of_another_type_is_refused_by_whoever_needs_it(full: Full, name: str):
     operation, needed = OPERATIONS[name]

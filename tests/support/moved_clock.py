@@ -41,14 +41,19 @@ class MovedClock:
         new.replace(self._file)
 
 
-@contextmanager
-def server_with_a_clock(folder: Path) -> Generator[tuple[EmbeddedServer, MovedClock]]:
-    """Run a server with a clock of its own; skip the test where that cannot be, but not in CI."""
+def must_move_clocks() -> None:
+    """Skip the test where no clock can be moved; fail it there in CI."""
     if library() is None:
         reason = "libfaketime is not installed (Debian: apt-get install faketime)"
         if engine_must_answer():
             pytest.fail(reason)
         pytest.skip(reason)
+
+
+@contextmanager
+def server_with_a_clock(folder: Path) -> Generator[tuple[EmbeddedServer, MovedClock]]:
+    """Run a server with a clock of its own."""
+    must_move_clocks()
     clock = MovedClock(folder)
     words = [f'{name}="{value}"' for name, value in clock.environ.items()]
     program = folder / "server-with-a-clock"
@@ -56,11 +61,3 @@ def server_with_a_clock(folder: Path) -> Generator[tuple[EmbeddedServer, MovedCl
     program.chmod(0o700)
     with EmbeddedServer(binary=program) as server:
         yield server, clock
-
-
-def environ_of_a_worker(folder: Path, by_s: int) -> dict[str, str]:
-    """Return the environment of a process whose clock is wrong by so much."""
-    folder.mkdir(exist_ok=True)
-    clock = MovedClock(folder)
-    clock.move(by_s)
-    return clock.environ

@@ -10,18 +10,24 @@ import json
 import os
 import signal
 import sys
+from importlib import import_module
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
+SHARED = (
+    "echomq_worker.cli.group",
+    "echomq_worker.cli.run",
+    "echomq_worker.cli.job",
+    "echomq_worker.client",
+    "echomq_worker.wiring",
+)
+"""What every process would import."""
 
 
 def main() -> None:
     """Fork until nobody asks any more."""
-    import echomq_worker.cli.dev  # noqa: PLC0415 - imported here to be shared by all forks
-    import echomq_worker.cli.run  # noqa: PLC0415
-    import echomq_worker.client  # noqa: PLC0415
-    import echomq_worker.wiring  # noqa: F401, PLC0415
-
+    for name in SHARED:
+        import_module(name)
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who has ended is gone
     for line in sys.stdin:

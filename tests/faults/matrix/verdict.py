@@ -11,6 +11,8 @@ from tests.support.audit import complaints_of
 POLL_S = 0.05
 QUIET_S = 0.4
 """How long something late may still come."""
+START_S = 2.0
+"""How long a new worker may take to start, where the old one has gone."""
 GONE = frozenset({"quar", "nd"})
 """Codes whose job may come to no end."""
 
@@ -41,7 +43,8 @@ async def _of(field: Field, cell: Cell, within_s: float, *, dies: bool, unread: 
     took_s = await _quiet(cell) - field.over_at
     await asyncio.sleep(QUIET_S)
     log = await cell.queue.log()
-    if took_s > within_s + cell.moment.run_s:
+    start_s = START_S if cell.name == "drain" else 0
+    if took_s > within_s + cell.moment.run_s + start_s:
         found.append(f"I5: it took {took_s:.1f} s")
     starts = read_starts(field.notes)
     for job in [cell.job, *cell.others]:
