@@ -24,7 +24,7 @@ async def enqueue_many(server: Server, name: str, count: int, seconds: float) ->
 
 
 @pytest.mark.slow
-@pytest.mark.case("LSE-25", "MX-F1-running", "MX-F1-renew")
+@pytest.mark.case("LSE-25", "MX-F1-renew")
 async def test_after_a_hard_kill_a_hundred_running_jobs_run_again_within_the_lease_and_3_s(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):

@@ -77,7 +77,7 @@ async def test_killing_and_stopping_workers_at_random_again_and_again_loses_no_j
     assert {run[0] for run in runs("ran")} == set(ids)
 
 
-@pytest.mark.case("MX-F3-running", "MX-F3-finish", "MX-F3-renew")
+@pytest.mark.case("MX-F3-running", "MX-F3-finish")
 async def test_a_frozen_worker_loses_its_lease_and_its_late_finish_is_refused(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):

@@ -43,7 +43,7 @@ def who_runs_first(workers: list[Daemon], runs: Runs) -> list[Daemon]:
     return sorted(workers, key=lambda worker: runs("started")[0][2] != str(worker.pid))
 
 
-@pytest.mark.case("LSE-05", "MX-F18-running", "MX-F18-renew", "MX-F18-finish")
+@pytest.mark.case("LSE-05", "MX-F18-running", "MX-F18-finish")
 async def test_a_handler_that_blocks_the_loop_for_three_leases_runs_once(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):
@@ -121,7 +121,7 @@ async def test_a_late_finish_counts_while_nobody_has_claimed_the_job_again(
     assert (await queue.counts()).completed == 2
 
 
-@pytest.mark.case("LSE-11", "MX-F5-running", "MX-F5-renew", "MX-F5-finish")
+@pytest.mark.case("LSE-11", "MX-F5-running", "MX-F5-renew")
 @pytest.mark.parametrize("name", ["rest_at_first", "in_thread_at_first"])
 async def test_a_worker_that_was_cut_off_learns_that_it_has_lost_its_job(
     start_daemon: StartDaemon,

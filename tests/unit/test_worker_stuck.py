@@ -40,7 +40,7 @@ def blocking_until(holds: Callable[[], object]) -> None:
     assert holds()
 
 
-@pytest.mark.case("MX-F18-renew", "MX-F18-running")
+@pytest.mark.case("MX-F18-running")
 async def test_a_loop_that_stands_still_for_too_long_loses_its_leases_until_it_turns_again():
     rig, counts = Rig(lease_ms=100, renew_ms=20, stuck_ms=301), dict[str, int]()
     calls = rig.extender.calls
