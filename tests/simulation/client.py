@@ -1,13 +1,13 @@
 """What a client of the simulated network holds: connections that look like the library's."""
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
-import hiredis
 from redis.exceptions import ConnectionError as CutError
 from redis.exceptions import TimeoutError as TooLateError
 
 from tests.simulation.network import Network
+from tests.simulation.server import pack
 
 TIMEOUT_MS = 1_500
 
@@ -87,7 +87,7 @@ class SimulatedClient:
     async def execute_command(self, *parts: Any) -> Any:
         link = self._idle.pop() if self._idle else Link(self)
         try:
-            await link.send_packed_command(hiredis.pack_command(cast("Any", parts)))
+            await link.send_packed_command(pack(parts))
             reply = await link.read_response()
         except BaseException as error:
             if isinstance(error, CutError | TooLateError | asyncio.CancelledError):

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from contextvars import Context, ContextVar
 from itertools import count
 from math import ceil
-from typing import Any
+from typing import Any, cast
 
 WHO: ContextVar[str] = ContextVar("WHO", default="")
 """To which worker the running code belongs; empty for the world around them."""
@@ -47,7 +47,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._serials = count(1)
         self._frozen: dict[str, list[Any]] = {}
         super().__init__(self._jump)
-        self.set_task_factory(_new_task)
+        self.set_task_factory(cast("Any", _new_task))
         self.set_exception_handler(lambda _loop, _context: None)
 
     @property

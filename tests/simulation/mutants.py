@@ -29,9 +29,6 @@ MUTANTS: dict[str, Callable[[], Change]] = {
         "beat",
         "settle",
     ),
-    "repeats leave no receipt": _replaced(
-        "(changed or again == '1')", "changed", "enqueue", "schedule", "claim", "beat", "settle"
-    ),
     "a finish is not fenced by its claim": _replaced(
         "if row[1] ~= token or own ~= claim then return '3' end", "", "settle"
     ),

@@ -7,7 +7,7 @@ virtual clock, which comes as one more argument.
 import re
 import socket
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import hiredis
 from redis.exceptions import NoScriptError, OutOfMemoryError, ResponseError
@@ -92,7 +92,7 @@ class VirtualServer:
 
     def ask(self, *parts: Any) -> Any:
         """Run a command as it is; an error is raised."""
-        self._socket.sendall(hiredis.pack_command(parts))
+        self._socket.sendall(pack(parts))
         while (reply := self._reader.gets()) is False:
             self._reader.feed(self._socket.recv(65_536))
         if isinstance(reply, Exception):
@@ -112,6 +112,9 @@ class VirtualServer:
     def sha_of(self, parts: Sequence[bytes]) -> str:
         text = parts[1].decode()
         return self._by_source[text] if parts[0] == b"EVAL" else text
+
+
+pack = cast("Callable[[tuple[Any, ...]], bytes]", hiredis.pack_command)
 
 
 def _error(text: str) -> ResponseError:

@@ -2,53 +2,28 @@
 
 import asyncio
 import gc
-from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 from zlib import crc32
 
 from echomq_worker.domain.job import Admission, After, JobId, NewJob
 from echomq_worker.errors import ServerError, UnavailableError
-from echomq_worker.handlers import (
-    Discard,
-    HandlerOptions,
-    JobContext,
-    Registry,
-    Retry,
-    Snooze,
-    named_handler,
-)
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.store.calls import Caller
 from echomq_worker.worker.run import Run
+from tests.simulation.behaviour import registry_of
 from tests.simulation.loop import StuckError, VirtualLoop
 from tests.simulation.network import LATEST_MS, Network
-from tests.simulation.plan import STORM_MS, Event, Plan, PlannedJob, Step, plan_of
+from tests.simulation.plan import STORM_MS, Event, Plan, PlannedJob, plan_of
+from tests.simulation.seen import Seen
 from tests.simulation.server import VirtualServer
 from tests.simulation.worker import QUEUE, SimulatedWorker, store_of
 
 QUIET_MS = 40_000
 STOP_MS = 8_000
 OPERATORS_TRIES = 50
-
-
-@dataclass
-class Seen:
-    """What was seen from outside the workers."""
-
-    acknowledged: set[JobId] = field(default_factory=set[JobId])
-    unknown: set[JobId] = field(default_factory=set[JobId])
-    refused: set[JobId] = field(default_factory=set[JobId])
-    succeeded: Counter[JobId] = field(default_factory=Counter[JobId])
-    discarded: set[JobId] = field(default_factory=set[JobId])
-    waits: dict[JobId, list[int]] = field(default_factory=dict[JobId, list[int]])
-    complaints: list[str] = field(default_factory=list[str])
-    log: list[tuple[int, str, JobId, int]] = field(
-        default_factory=list[tuple[int, str, JobId, int]]
-    )
 
 
 class World:
@@ -67,8 +42,7 @@ class World:
         self.workers: list[SimulatedWorker] = []
         self._pausing: list[asyncio.Task[None]] = []
         self._keys = Keyspace(QUEUE)
-        self._runs = Counter[int]()
-        self._registry = self._new_registry()
+        self._registry = registry_of(self.plan, self.network, self.seen)
 
     def run(self) -> None:
         """Live through it; what was seen is in `seen`, what happened in `trace`."""
@@ -262,39 +236,6 @@ class World:
             self.loop.run_forever()
         self.loop.close()
 
-    # --- handlers --------------------------------------------------------------------------
-
-    def _new_registry(self) -> Registry:
-        registry = Registry()
-        jobs = {job.number: job for job in self.plan.jobs}
-
-        async def work(number: int, context: JobContext) -> None:
-            job = jobs[number]
-            nth, self._runs[number] = self._runs[number], self._runs[number] + 1
-            step = job.steps[nth] if nth < len(job.steps) else Step("ok", 5)
-            self.network.note("--- runs", context.id, step.kind, step.ms)
-            await self._behave(job, step)
-            self.seen.succeeded[job.id] += 1
-
-        registry.add(named_handler(work, name="work", queue=QUEUE, options=HandlerOptions()))
-        return registry
-
-    async def _behave(self, job: PlannedJob, step: Step) -> None:
-        await asyncio.sleep((60_000 if step.kind == "hang" else step.ms) / 1_000)
-        match step.kind:
-            case "fail":
-                msg = "the seed says so"
-                raise RuntimeError(msg)
-            case "retry" | "snooze":
-                after = f"{step.after_ms}ms"
-                raise Retry(after) if step.kind == "retry" else Snooze(after)
-            case "discard":
-                self.seen.discarded.add(job.id)
-                reason = "the seed says so"
-                raise Discard(reason)
-            case _:
-                pass
-
 
 PLACES = ("pending", "active", "schedule")
 
@@ -302,10 +243,14 @@ PLACES = ("pending", "active", "schedule")
 @contextmanager
 def _deterministic(loop: VirtualLoop) -> Generator[None]:
     asyncio.set_event_loop(loop)
-    setattr(Run, "__hash__", lambda run: crc32(run.held.id.encode()))  # noqa: B010
+    setattr(Run, "__hash__", _hash_of)  # noqa: B010
     gc.disable()
     try:
         yield
     finally:
         gc.enable()
         asyncio.set_event_loop(None)
+
+
+def _hash_of(run: Run) -> int:
+    return crc32(run.held.id.encode())
