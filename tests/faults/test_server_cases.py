@@ -33,7 +33,6 @@ async def test_a_batch_after_the_scripts_were_flushed_goes_in_whole(queue: Queue
     assert len((await look.places())["pending"]) == 101
 
 
-@pytest.mark.slow
 @pytest.mark.case("SRV-14", "SRV-15")
 async def test_no_call_takes_more_than_a_thousand_however_much_there_is(
     queue: QueueStore, line: Line, look: Look
@@ -54,7 +53,6 @@ async def test_no_call_takes_more_than_a_thousand_however_much_there_is(
     await look.do("UNLINK", *await look.key_names())
 
 
-@pytest.mark.slow
 @pytest.mark.case("SRV-08")
 async def test_a_server_that_cannot_save_is_waited_for(tmp_path: Path):
     folder = tmp_path / "saves"
@@ -78,7 +76,7 @@ async def test_a_server_that_cannot_save_is_waited_for(tmp_path: Path):
             running = asyncio.create_task(load.run())
             await asyncio.sleep(0.1)
             assert load.completed.total() == 0
-            admin.config_set("stop-writes-on-bgsave-error", "no")
+            admin.config_set("save", "")
             await running
             async with looking_at(own.url, QUEUE) as look:
                 await assert_all_done_once(load, look)
