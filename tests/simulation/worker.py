@@ -76,6 +76,9 @@ class SimulatedExtender:
         self._network = network
         self._owner = owner
 
+    def open(self) -> None:
+        """There is nothing to connect."""
+
     def extend(self, queue: str, held: Sequence[Held], lease_ms: int) -> list[Verdict]:
         keys = Keyspace(queue)
         bound = script("extend").bind({"root": keys.root, "active": keys.active})

@@ -52,6 +52,8 @@ class World:
                 self.loop.run_until_complete(self._live())
             except StuckError:
                 self.seen.complaints.append("everybody waits for ever")
+            except Exception as error:  # noqa: BLE001 - the seed is told with it
+                self.seen.complaints.append(f"the run broke: {error!r}")
             self._read_log()
             self._take_down()
 
