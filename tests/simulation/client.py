@@ -20,6 +20,7 @@ class Link:
         self._network = client.network
         self.owner = client.owner
         self.socket_timeout: float | None = TIMEOUT_MS / 1_000
+        self.client_name: str | None = None
         self.is_connected = False
         self._answer: asyncio.Future[Any] | None = None
 
@@ -83,6 +84,12 @@ class SimulatedClient:
 
     def make_connection(self) -> Link:
         return Link(self)
+
+    async def disconnect(self, *, inuse_connections: bool = True) -> None:
+        """Drop the connections that nobody uses."""
+        del inuse_connections
+        while self._idle:
+            self._idle.pop().close()
 
     async def execute_command(self, *parts: Any) -> Any:
         link = self._idle.pop() if self._idle else Link(self)
