@@ -10,8 +10,8 @@ from tests.faults.matrix.fixtures import MakeField
 from tests.faults.matrix.gate import Fate
 from tests.faults.matrix.verdict import complaints
 
-SLOW_S = 0.05
-"""A twentieth of a lease: as bad as half a second each way at the default lease."""
+SLOW_S = 0.03
+"""As much of the lease here as 200 ms are of the default lease of 10 s."""
 
 
 @pytest.mark.case(
@@ -93,4 +93,4 @@ async def test_a_slow_network_that_resets_connections(
         field.rescue("drain")
 
         # Each job takes a handful of round trips, one of which is lost.
-        assert await complaints(field, within_s=2.0 + 10 * SLOW_S) == []
+        assert await complaints(field, within_s=2.0 + LEASE_S) == []
