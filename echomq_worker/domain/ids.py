@@ -103,9 +103,11 @@ def parse_id(text: str, namespace: str | None = JOB_NAMESPACE) -> BrandedId:
     Raises:
         InvalidIdError: if it is not one.
     """
-    if not _SHAPE.fullmatch(text) or text[3:] > _HIGHEST:
+    is_text = isinstance(text, str)  # pyright: ignore[reportUnnecessaryIsInstance] - callers err
+    if not is_text or not _SHAPE.fullmatch(text) or text[3:] > _HIGHEST:
+        shown = repr(text[:64]) if is_text else repr(text)[:64]
         msg = (
-            f"{text[:64]!r} is no branded id: expected three capital letters and 11 characters "
+            f"{shown} is no branded id: expected three capital letters and 11 characters "
             f"of 0-9 A-Z a-z, at most {_HIGHEST}, such as JOB0NsUH6L9tuD"
         )
         raise InvalidIdError(msg)

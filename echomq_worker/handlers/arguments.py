@@ -7,7 +7,7 @@ import msgspec
 
 from echomq_worker.errors import ArgumentsError
 from echomq_worker.handlers.annotations import check_annotation
-from echomq_worker.handlers.numbers import check_numbers
+from echomq_worker.handlers.numbers import check_number_keys, check_numbers
 from echomq_worker.handlers.signature import Argument, Signature
 
 _IMMUTABLE = (type(None), bool, int, float, str, bytes)
@@ -68,7 +68,8 @@ class NamedArguments:
             payload = encode_json(values)
             check_numbers(self._label, values, payload)
             # What was changed on the way, a worker must be able to read.
-            self._decode(payload)
+            read = self._decode(payload)
+            check_number_keys(self._label, values, payload, read)
         except ArgumentsError:
             raise
         except Exception as error:

@@ -177,6 +177,27 @@ def test_a_number_that_would_become_null_is_refused_when_enqueued(
         echo(annotation).encode_arguments((value,), {})
 
 
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (Any, {1: 2}),
+        (list[Any], [{"a": {-1: 2}}]),
+        (dict[int, Any], {1: {2: 3}}),
+        (dict[str, dict[Any, int]], {"a": {1.5: 2}}),
+    ],
+)
+def test_a_key_that_would_become_a_text_is_refused_when_enqueued(
+    annotation: object, value: object
+) -> None:
+    with pytest.raises(ArgumentsError, match=r'^echo: argument "value"'):
+        echo(annotation).encode_arguments((value,), {})
+
+
+def test_a_number_is_a_key_where_the_annotation_says_so() -> None:
+    payload = echo(dict[int, dict[str, Any]]).encode_arguments(({1: {"2": 3}},), {})
+    assert payload == b'{"value":{"1":{"2":3}}}'
+
+
 def test_a_null_next_to_finite_numbers_is_no_mistake() -> None:
     handler = echo(list[float | None])
     assert received(handler, handler.encode_arguments(([1.5, None],), {})) == [1.5, None]
