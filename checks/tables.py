@@ -47,6 +47,13 @@ def limits() -> str:
     return limits_table()
 
 
+def conditions() -> str:
+    """What the server may reply instead of working, and what is done about it."""
+    from echomq_worker.store.conditions import conditions_table  # noqa: PLC0415
+
+    return conditions_table()
+
+
 def attribute_docstrings(cls: type) -> dict[str, str]:
     """Return the texts below the attributes of a class, which Python itself throws away."""
     definition = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
@@ -69,6 +76,7 @@ GENERATORS: Mapping[str, Generator] = {
     "lifecycle": state_diagram,
     "exit-codes": exit_codes,
     "limits": limits,
+    "conditions": conditions,
 }
 
 

@@ -40,3 +40,5 @@ class Beat:
     reaped: Reaped
     watching: bool
     """True if this worker is the watcher of the queue."""
+    emptied: bool = False
+    """True if the queue has lost our mark: somebody has emptied the server."""

@@ -7,7 +7,7 @@
 --! include receipt handout reap watch
 --
 -- `presence`: fields and values of what this worker says about itself. Replies { handout, ids
--- recovered, ids buried, watching }.
+-- recovered, ids buried, watching, whether the queue has the mark of our layout }.
 
 local bad = bad_handout() or bad_watch()
   or (not whole(reap_limit, 0) and bad_argument('reap_limit'))
@@ -57,4 +57,4 @@ if alive then
   redis.call('HSET', worker, 'beat', now, unpack(ARGV, presence))
   redis.call('PEXPIRE', worker, presence_ms)
 end
-return { handout, recovered, buried, watches }
+return { handout, recovered, buried, watches, redis.call('HEXISTS', meta, 'ext') }

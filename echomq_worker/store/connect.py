@@ -30,6 +30,7 @@ def command_client(options: ServerOptions, on_connect: OnConnect) -> Redis:
         timeout=options.timeout_ms / 1000,
         **connection_settings(options),
         redis_connect_func=on_connect,
+        gate=options.gate,
     )
     pool.connection_class = PROMPT[pool.connection_class]
     client = Redis.from_pool(pool)

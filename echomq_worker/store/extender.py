@@ -7,7 +7,9 @@ from typing import Any, cast
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.connection import AbstractConnection
-from redis.exceptions import NoScriptError
+from redis.exceptions import ConnectionError as NotConnectedError
+from redis.exceptions import NoScriptError, ReadOnlyError
+from redis.exceptions import TimeoutError as TooLateError
 from redis.retry import Retry
 
 from echomq_worker.domain.job import Held
@@ -29,8 +31,21 @@ class BlockingExtender:
             "retry": Retry(NoBackoff(), 0),
             "redis_connect_func": self._on_connect,
         }
+        if options.client_name:
+            settings["client_name"] = f"{options.client_name}:leases"
+        self._gate = options.gate
+        self._connected = False
         self._client: Redis = Redis.from_url(options.url, max_connections=1, **settings)
         self._lock = threading.Lock()
+
+    def open(self) -> None:
+        """Connect, so that no lease depends on whether the server has room for a client later.
+
+        Raises:
+            ServerError: or one of its kinds; extending tries again.
+        """
+        with self._lock, translated_errors():
+            self._connect()
 
     def extend(self, queue: str, held: Sequence[Held], lease_ms: int) -> list[Verdict]:
         """Push the leases of one queue's jobs back to `lease_ms` from now.
@@ -51,12 +66,26 @@ class BlockingExtender:
         """Close the connection."""
         self._client.close()
 
+    def _connect(self) -> None:
+        if not self._connected:
+            with self._gate.turn_blocking():
+                self._client.ping()
+            self._connected = True
+
     def _on_connect(self, connection: AbstractConnection) -> None:
         connection.on_connect()
         pass_the_fence_blocking(connection, self._own_version)
 
     def _send(self, sha: str, source: str, operands: list[Any]) -> bytes:
+        self._connect()
         try:
             return cast("bytes", self._client.execute_command("EVALSHA", sha, *operands))
         except NoScriptError:
             return cast("bytes", self._client.execute_command("EVAL", source, *operands))
+        except ReadOnlyError:
+            self._client.connection_pool.disconnect()
+            self._connected = False
+            raise
+        except (OSError, NotConnectedError, TooLateError):
+            self._connected = False
+            raise

@@ -9,7 +9,7 @@ from echomq_worker.store.wire import Wire, run_script
 
 
 class ExtensionCheck:
-    """Guards one queue. `epoch` counts the connects; a new one asks again."""
+    """Guards one queue on one wire. `epoch` counts its connects; a new one asks again."""
 
     def __init__(
         self, wire: Wire, keys: Keyspace, own: str | None, epoch: Callable[[], int]

@@ -41,6 +41,8 @@ class Line:
     scripts: LineScripts
     trouble: Trouble
     prepare: Callable[[], Awaitable[None]]
+    marks: bool = True
+    """Whether this line marks the queue with the version of our layout."""
     worker_id: str = ""
     watch_ms: int = 0
     log_size: int = 0
@@ -115,11 +117,16 @@ class Line:
         }
         says = [part for field_ in worker.fields.items() for part in field_] if worker else []
         reply = await self._ask(self.scripts.beat, number, args, says)
-        handout, recovered, buried, watching = reply
+        handout, recovered, buried, watching, marked = reply
+        emptied = self.marks and not marked
+        if emptied:
+            # The next connection claims for us what the server has lost: fence and mark.
+            await self.wire.aclose()
         return Beat(
             claimed=read_handout(handout, self.queue, self.caller.id_of(number)),
             reaped=Reaped(_ids(recovered), _ids(buried)),
             watching=watching == 1,
+            emptied=emptied,
         )
 
     async def aclose(self) -> None:

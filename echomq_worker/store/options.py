@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from echomq_worker.store.gate import ConnectGate
 from echomq_worker.version import WIRE_VERSION
 
 EXTENSION_VERSION = "1"
@@ -25,6 +26,7 @@ class ServerOptions:
     """How long one command may take; a blocking read gets its own time on top."""
     max_connections: int = 36
     client_name: str | None = None
+    """What `CLIENT LIST` calls our connections; what each is for is put behind it."""
     wire_version: str = WIRE_VERSION
     """The fence: what `{emq}:version` must hold. A foreign value is never overwritten."""
     extension: str | None = EXTENSION_VERSION
@@ -35,3 +37,5 @@ class ServerOptions:
     """How many results a queue keeps at most."""
     give_up_ms: int = 10_000
     """How long a producer asks again before it reports an unknown outcome."""
+    gate: ConnectGate = field(default_factory=ConnectGate, repr=False, compare=False)
+    """Spaces attempts to connect while they fail; shared by all that is made of these options."""

@@ -16,8 +16,8 @@ from echomq_worker.errors import (
 from echomq_worker.protocol.rows import new_job_operands
 from echomq_worker.protocol.scripts import BoundScript, Operand
 from echomq_worker.store.calls import Caller
-from echomq_worker.store.translate import UnreachableError
-from echomq_worker.store.wire import Wire, run_script
+from echomq_worker.store.translate import UnreachableError, translated_errors
+from echomq_worker.store.wire import PrivateWire, run_script
 
 _NAMED = 3
 """How many ids an error names."""
@@ -84,7 +84,7 @@ _Item = tuple[_Order, int]
 class Producer:
     """Enqueues for one queue. One call is in flight; what arrives meanwhile goes together."""
 
-    wire: Wire
+    wire: PrivateWire
     enqueue_script: BoundScript
     schedule_script: BoundScript
     prepare: Callable[[], Awaitable[None]]
@@ -170,6 +170,8 @@ class Producer:
             wait_s = 0.02
             while True:
                 try:
+                    with translated_errors():
+                        await self.wire.connect()
                     await self.prepare()
                     return await run_script(self.wire, script, args, rest)
                 except OutOfMemoryError as error:

@@ -1,4 +1,4 @@
-"""Connections that heed a cancellation.
+"""Connections that heed a cancellation, and take turns when they are made.
 
 The client library sends with `asyncio.wait_for`, which in Python 3.11 drops a cancellation that
 comes in the turn of the loop in which the sending is done: whoever was told to stop would go on. It
@@ -7,6 +7,7 @@ also makes a task for each command.
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from redis.asyncio.connection import (
     AbstractConnection,
@@ -17,8 +18,24 @@ from redis.asyncio.connection import (
 from redis.exceptions import ConnectionError as ClosedError
 from redis.exceptions import TimeoutError as TooLateError
 
+from echomq_worker.store.gate import ConnectGate
+
 
 class _Prompt(AbstractConnection):
+    def __init__(self, *, gate: ConnectGate, **settings: Any) -> None:  # noqa: ANN401 - the library's own
+        super().__init__(**settings)
+        self._gate = gate
+
+    async def connect_check_health(
+        self,
+        check_health: bool = True,  # noqa: FBT001, FBT002 - the library's signature
+        retry_socket_connect: bool = True,  # noqa: FBT001, FBT002 - likewise
+    ) -> None:
+        """Connect, when it is this connection's turn."""
+        if not self.is_connected:
+            async with self._gate.turn():
+                await super().connect_check_health(check_health, retry_socket_connect)
+
     async def send_packed_command(
         self,
         command: bytes | str | Iterable[bytes],

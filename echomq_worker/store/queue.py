@@ -30,7 +30,7 @@ from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
 from echomq_worker.store.translate import translated_errors
-from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, ask_again, run_script
+from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, Wire, ask_again, run_script
 
 _REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)
 _REQUEUED = {"0": Requeued.GONE, "1": Requeued.OK, "3": Requeued.NOT_DEAD}
@@ -52,9 +52,9 @@ class QueueStore:
         self._client = client
         self._options = options
         self._wire = PooledWire(client)
-        self._extension = ExtensionCheck(self._wire, self.keys, options.extension, epoch)
+        self._extension = self._new_check(self._wire, epoch)
         self._inspector = Inspector(name, self.keys, self._wire)
-        self._enqueue_wire = PrivateWire(client)
+        self._enqueue_wire = PrivateWire(client, "enqueue")
         self._producer = self._new_producer(Caller())
         self._hint_wire: PrivateWire | None = None
 
@@ -86,13 +86,15 @@ class QueueStore:
             watch_ms: how long the watch is held without a sign of life; 0 never takes it.
             caller: numbers the calls; a new one by default.
         """
+        wire = PrivateWire(self._client, "claims")
         scripts = LineScripts(self._bind("claim"), self._bind("settle"), self._bind_beat(worker_id))
         return Line(
             queue=self.name,
-            wire=PrivateWire(self._client),
+            wire=wire,
             scripts=scripts,
             trouble=trouble,
-            prepare=self._extension.verify,
+            prepare=self._new_check(wire, lambda: wire.epoch).verify,
+            marks=self._options.extension is not None,
             worker_id=worker_id,
             watch_ms=watch_ms,
             log_size=self._options.log_size,
@@ -207,7 +209,7 @@ class QueueStore:
         """
         keys = [key for key, wanted in ((self.keys.bell, bell), (self.keys.clock, clock)) if wanted]
         if self._hint_wire is None:
-            self._hint_wire = PrivateWire(self._client, extra_ms=timeout_ms + HINT_EXTRA_MS)
+            self._hint_wire = PrivateWire(self._client, "hints", timeout_ms + HINT_EXTRA_MS)
         with translated_errors(about=" or ".join(keys)):
             reply = await self._hint_wire.command("BLPOP", *keys, f"{timeout_ms / 1000:.3f}")
         return reply is not None
@@ -234,12 +236,16 @@ class QueueStore:
         """Enqueue as this caller from now on (the base wire has callers without a name)."""
         self._producer = self._new_producer(caller)
 
+    def _new_check(self, wire: Wire, epoch: Callable[[], int]) -> ExtensionCheck:
+        return ExtensionCheck(wire, self.keys, self._options.extension, epoch)
+
     def _new_producer(self, caller: Caller) -> Producer:
+        wire = self._enqueue_wire
         return Producer(
-            wire=self._enqueue_wire,
+            wire=wire,
             enqueue_script=self._bind("enqueue"),
             schedule_script=self._bind("schedule"),
-            prepare=self._extension.verify,
+            prepare=self._new_check(wire, lambda: wire.epoch).verify,
             give_up_ms=self._options.give_up_ms,
             log_size=self._options.log_size,
             caller=caller,

@@ -19,14 +19,7 @@ from echomq_worker.errors import (
     UnavailableError,
     WrongTypeError,
 )
-
-_PASSING = frozenset(
-    {
-        *("LOADING", "BUSY", "READONLY", "MISCONF", "NOREPLICAS"),
-        *("MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN", "UNBLOCKED"),
-    }
-)
-"""Conditions of a server that pass by themselves, or that an operator ends."""
+from echomq_worker.store.conditions import PASSING
 
 _CODE = re.compile(r"(?:^|: -)([A-Z]{3,})\b")
 """The word that tells errors apart. Older servers put one of a script behind their own text."""
@@ -34,6 +27,9 @@ _CODE = re.compile(r"(?:^|: -)([A-Z]{3,})\b")
 
 _CONNECTING = re.compile(r"Error .*?connecting to (\S+)\.(?: |$)", re.DOTALL)
 """How the client library says that it came to no connection, and where."""
+
+_NEVER_SENT = ("Timeout connecting to server", "max number of clients reached")
+"""How it says so without saying where."""
 
 
 class FenceRefusedError(redis_errors.RedisError):
@@ -82,14 +78,20 @@ def translated(error: BaseException, about: str = "") -> EchoMQError:
             return translated(error.__cause__)
         case redis_errors.ResponseError():
             return _refusal(_code(error, text), f"{about}: {text}" if about else text)
-        case redis_errors.ConnectionError() if (place := _CONNECTING.match(text)) is not None:
-            return UnreachableError(
-                f"cannot connect to the server at {place[1]}: {_why(error)}. Is it running? "
-                "See ECHOMQ_REDIS_URL"
-            )
         case _:
-            reason = text or type(error).__name__
-            return UnavailableError(f"no answer from the server ({reason}); the outcome is unknown")
+            return _unanswered(error, text)
+
+
+def _unanswered(error: BaseException, text: str) -> UnavailableError:
+    if isinstance(error, redis_errors.ConnectionError) and (place := _CONNECTING.match(text)):
+        return UnreachableError(
+            f"cannot connect to the server at {place[1]}: {_why(error)}. Is it running? "
+            "See ECHOMQ_REDIS_URL"
+        )
+    reason = text or type(error).__name__
+    if any(said in text for said in _NEVER_SENT):
+        return UnreachableError(f"no connection to the server, nothing was sent: {reason}")
+    return UnavailableError(f"no answer from the server ({reason}); the outcome is unknown")
 
 
 def _why(error: BaseException) -> str:
@@ -116,7 +118,7 @@ def _code(error: redis_errors.ResponseError, text: str) -> str:
 
 
 def _refusal(code: str, text: str) -> EchoMQError:
-    make = _unavailable if code in _PASSING else _REFUSALS.get(code)
+    make = _unavailable if code in PASSING else _REFUSALS.get(code)
     return ServerError(f"the server failed: {text}") if make is None else make(text)
 
 
@@ -132,6 +134,10 @@ def _out_of_memory(text: str) -> OutOfMemoryError:
 
 
 _REFUSALS: Mapping[str, Callable[[str], EchoMQError]] = {
+    "MOVED": lambda text: ServerError(
+        f"another node of a cluster has this queue: {text}. Clusters are not supported yet: use a "
+        "server that is not part of one"
+    ),
     "NOPERM": lambda text: AccessError(f"this user may not do that: {text}. Extend its ACL rule"),
     "OOM": _out_of_memory,
     "WRONGTYPE": lambda text: WrongTypeError(

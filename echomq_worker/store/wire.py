@@ -8,7 +8,7 @@ import hiredis
 from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as ClosedError
-from redis.exceptions import NoScriptError, ResponseError
+from redis.exceptions import NoScriptError, ReadOnlyError, ResponseError
 
 from echomq_worker.errors import UnavailableError
 from echomq_worker.protocol.scripts import BoundScript, Operand
@@ -39,16 +39,30 @@ class PooledWire:
 
     async def command(self, *parts: Operand) -> Reply:
         """Send one command and return its reply."""
-        return cast("Reply", await self._client.execute_command(*parts))
+        try:
+            return cast("Reply", await self._client.execute_command(*parts))
+        except ReadOnlyError:
+            # It was a primary when we connected; the name may lead to another one now.
+            await self._client.connection_pool.disconnect(inuse_connections=False)
+            raise
 
 
 class PrivateWire:
-    """Keeps one connection for itself. Cut off midway, it starts afresh: no reply is mixed up."""
+    """Keeps one connection for itself. Cut off midway, it starts afresh: no reply is mixed up.
 
-    def __init__(self, client: Redis, extra_ms: int = 0) -> None:
+    Args:
+        client: whose server to connect to, and how.
+        use: what the connection is for, as `CLIENT LIST` shows it.
+        extra_ms: how much longer than any command a reply may take.
+    """
+
+    def __init__(self, client: Redis, use: str = "", extra_ms: int = 0) -> None:
         self._pool = client.connection_pool
+        self._use = use
         self._extra_s = extra_ms / 1000
         self._connection: AbstractConnection | None = None
+        self.epoch = 0
+        """How often it has connected."""
 
     async def command(self, *parts: Operand) -> Reply:
         """Send one command and return its reply."""
@@ -57,7 +71,7 @@ class PrivateWire:
             await connection.send_packed_command(_pack(parts), check_health=False)
             return cast("Reply", await connection.read_response())
         except ResponseError as error:
-            if isinstance(error, ClosedError):
+            if isinstance(error, (ClosedError, ReadOnlyError)):
                 await self.aclose()
             raise
         except BaseException:
@@ -68,11 +82,14 @@ class PrivateWire:
         """Make the connection if there is none; a command does so too."""
         if self._connection is None:
             self._connection = self._pool.make_connection()
+            if self._use and self._connection.client_name:
+                self._connection.client_name += f":{self._use}"
             # Not by an argument of each read: that one ends with None, as an empty reply does.
             if self._connection.socket_timeout is not None:
                 self._connection.socket_timeout += self._extra_s
         if not self._connection.is_connected:
             await self._connection.connect()
+            self.epoch += 1
         return self._connection
 
     async def aclose(self) -> None:

@@ -91,7 +91,7 @@ class Assembly:
         self._threads = Threads(options.thread_count)
         names = [queue.name for queue in options.queues]
         self._slots = Slots(options.concurrency, names, _picker(options))
-        self._lines_outage = Outage(self._clock, "server")
+        self._lines_outage = Outage(self._clock, "server", outside.dice)
         self._portrait = SelfPortrait(
             options,
             self._hands,
@@ -100,7 +100,7 @@ class Assembly:
             self._clock,
             away=lambda: self._lines_outage.under_way,
         )
-        self._hints_outage = Outage(self._clock, "wakeups")
+        self._hints_outage = Outage(self._clock, "wakeups", outside.dice)
         self._runner = self._new_runner()
         self._listeners: list[Listener] = []
         self._leases = Leases(

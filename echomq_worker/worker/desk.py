@@ -192,6 +192,8 @@ class Desk:
             self._failed(limit, askers, error)
             raise
         self._received(beat.claimed, limit, askers, watching=beat.watching)
+        if beat.emptied:
+            self._journal.emptied(self.queue)
         recovered, buried = beat.reaped.recovered, beat.reaped.buried
         self._stats.recovered += len(recovered)
         self._journal.reaped(self.queue, recovered, buried)

@@ -178,6 +178,15 @@ class Journal:
                 reason="lost their lease too often",
             )
 
+    def emptied(self, queue: str) -> None:
+        """Say that the server has lost all that it knew of a queue."""
+        self._log.error(
+            "server.emptied",
+            queue=queue,
+            hint="waiting jobs and results of this queue are gone; work goes on with new ones. "
+            "Who sent FLUSHALL, or did the server start without its data?",
+        )
+
     def set_aside(self, queue: str, count: int) -> None:
         """Say that malformed rows were found; at times, with how many since the last line."""
         count += self._set_aside.pop(queue, 0)

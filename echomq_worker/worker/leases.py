@@ -126,6 +126,8 @@ class Leases:
 
         pulse = Pulse(loop, self._clock, self._turned)
         failures = 0
+        with suppress(Exception):  # what is wrong is told when there are leases to extend
+            self._extender.open()
         while alarm.sleep(self._wait_ms(failures)):
             if self._is_stuck(pulse):
                 continue

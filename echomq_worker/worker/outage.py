@@ -1,19 +1,25 @@
-"""Waits while the server is away, and says so once."""
+"""Waits while the server is away or full, and says so once."""
 
 from typing import Any
 
 import structlog
 
+from echomq_worker.domain.backoff import Dice
 from echomq_worker.domain.clock import Clock
+from echomq_worker.errors import OutOfMemoryError
 
 FIRST_WAIT_MS = 50
-LONGEST_WAIT_MS = 1_000
+LONGEST_WAIT_MS = 500
+"""Connections have a backoff of their own; this one is for a server that answers with a refusal."""
 TELL_EVERY_MS = 10_000
 """Broken connections that are mended at once are mentioned no more often."""
 _HINTS = {
-    "server": "running jobs go on; nothing is claimed until it answers again",
-    "wakeups": "jobs are found by looking once a beat until it answers again",
+    "server.away": "running jobs go on; nothing is claimed until it answers again",
+    "server.full": "outcomes are written and free memory; nothing is claimed until there is room. "
+    "Raise maxmemory, or let jobs finish",
+    "wakeups.away": "jobs are found by looking once a beat until it answers again",
 }
+_ENDS = {"away": "back", "full": "has_room"}
 
 
 class Outage:
@@ -22,21 +28,25 @@ class Outage:
     Args:
         clock: waits.
         what: what is away, as the lines call it: `server` or `wakeups`.
+        dice: keeps the workers of a fleet from asking at the same moment.
     """
 
-    def __init__(self, clock: Clock, what: str) -> None:
+    def __init__(self, clock: Clock, what: str, dice: Dice) -> None:
         self._clock = clock
         self._what = what
+        self._dice = dice
         self._log: Any = structlog.get_logger("echomq.worker")
-        self._since_ms: int | None = None
+        self._kind = ""
+        self._since_ms = 0
         self._told = False
         self._mended = 0
         self._told_of_mended_ms = -TELL_EVERY_MS
+        self._told_of_full_ms = -TELL_EVERY_MS
 
     @property
     def under_way(self) -> bool:
-        """True from a call that was not answered until one is."""
-        return self._since_ms is not None
+        """True from a call that was not answered until one is; a full server does answer."""
+        return self._kind == "away"
 
     async def trouble(self, error: Exception, tries: int) -> None:
         """Wait before the next try.
@@ -45,29 +55,41 @@ class Outage:
             error: why the last one failed.
             tries: how many have failed in a row.
         """
-        if self._since_ms is None:
+        kind = "full" if isinstance(error, OutOfMemoryError) else "away"
+        if kind != self._kind:
+            self.answered()
+            self._kind = kind
             self._since_ms = self._clock.monotonic_ms()
-        # The first failure may be no more than a broken connection.
-        if tries > 1 and not self._told:
+        # The first unanswered call may be no more than a broken connection; a refusal is sure.
+        if not self._told and (self._full_is_news() if kind == "full" else tries > 1):
             self._told = True
-            self._log.warning(
-                f"{self._what}.away", error_message=str(error), hint=_HINTS.get(self._what)
-            )
+            event = f"{self._what}.{kind}"
+            self._log.warning(event, error_message=str(error), hint=_HINTS.get(event))
         doublings = min(tries - 1, LONGEST_WAIT_MS.bit_length())
-        await self._clock.sleep_ms(min(LONGEST_WAIT_MS, FIRST_WAIT_MS << doublings))
+        longest_ms = min(LONGEST_WAIT_MS, FIRST_WAIT_MS << doublings)
+        await self._clock.sleep_ms(round(longest_ms * self._dice(0.5, 1.0)))
+
+    def _full_is_news(self) -> bool:
+        # What frees memory succeeds in between, so that one shortage looks like many.
+        now_ms = self._clock.monotonic_ms()
+        if now_ms - self._told_of_full_ms < TELL_EVERY_MS:
+            return False
+        self._told_of_full_ms = now_ms
+        return True
 
     def answered(self) -> None:
-        """Note that the server has answered."""
-        if self._since_ms is None:
+        """Note that the server has answered as it should."""
+        if not self._kind:
             return
         now_ms = self._clock.monotonic_ms()
         if self._told:
-            self._log.warning(f"{self._what}.back", after=(now_ms - self._since_ms) / 1_000)
-        else:
+            after = (now_ms - self._since_ms) / 1_000
+            self._log.warning(f"{self._what}.{_ENDS[self._kind]}", after=after)
+        elif self._kind == "away":
             self._mended += 1
             if now_ms - self._told_of_mended_ms >= TELL_EVERY_MS:
                 self._log.warning(f"{self._what}.reconnected", times=self._mended)
                 self._told_of_mended_ms = now_ms
                 self._mended = 0
-        self._since_ms = None
+        self._kind = ""
         self._told = False

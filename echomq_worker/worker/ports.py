@@ -83,6 +83,10 @@ class Queue(Protocol):
 class BlockingExtends(Protocol):
     """Extends leases from a thread, over a connection of its own."""
 
+    def open(self) -> None:
+        """Connect, before a server may have no room for another client."""
+        ...
+
     def extend(self, queue: str, held: Sequence[Held], lease_ms: int) -> Sequence[Verdict]:
         """Push back the leases of jobs that are still ours; a verdict for each, in order."""
         ...

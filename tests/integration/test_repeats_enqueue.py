@@ -12,7 +12,7 @@ from echomq_worker.errors import InvalidArgumentError, OutOfMemoryError, Unavail
 from echomq_worker.protocol.scripts import Operand
 from echomq_worker.store import Places, QueueStore
 from echomq_worker.store.line import Line
-from echomq_worker.store.wire import Reply, Wire
+from echomq_worker.store.wire import PrivateWire, Reply
 from tests.support.cut_wire import CutWire, Fault
 from tests.support.jobs import A, B, C, D, claim_one, enqueue, job_id, new_job, settle
 from tests.support.look import Look
@@ -183,11 +183,11 @@ async def test_an_enqueue_of_unknown_outcome_says_which_ids_to_ask_again(
     assert [error.ids for error in answers if isinstance(error, UnavailableError)] == [(A, B), (C,)]
 
 
-class Failing:
+class Failing(CutWire):
     """Passes some calls on, and fails the others with an error of the client library."""
 
-    def __init__(self, inner: Wire, passing: int, error: redis_errors.RedisError) -> None:
-        self._inner = inner
+    def __init__(self, inner: PrivateWire, passing: int, error: redis_errors.RedisError) -> None:
+        super().__init__(inner)
         self._passing = passing
         self._error = error
 
@@ -195,7 +195,7 @@ class Failing:
         if self._passing == 0:
             raise self._error
         self._passing -= 1
-        return await self._inner.command(*parts)
+        return await super().command(*parts)
 
 
 async def test_a_server_that_is_gone_when_asked_again_may_have_done_it(

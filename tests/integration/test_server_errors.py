@@ -13,7 +13,7 @@ from echomq_worker.errors import (
     WrongTypeError,
 )
 from echomq_worker.store import Server
-from echomq_worker.store.translate import OvertakenError
+from echomq_worker.store.translate import OvertakenError, UnreachableError
 
 IN_AN_OLDER_SERVERS_SCRIPT = "ERR Error running script (call to f_1a2b): @user_script:5: -"
 
@@ -27,7 +27,7 @@ REFUSALS: list[tuple[str, type[EchoMQError]]] = [
     ("TRYAGAIN Multiple keys request during rehashing of slot", UnavailableError),
     ("CLUSTERDOWN The cluster is down", UnavailableError),
     ("UNBLOCKED instance state changed", UnavailableError),
-    ("ERR max number of clients reached", UnavailableError),
+    ("ERR max number of clients reached", UnreachableError),
     (f"{IN_AN_OLDER_SERVERS_SCRIPT}READONLY You can't write", UnavailableError),
     ("NOAUTH Authentication required.", AccessError),
     ("WRONGPASS invalid username-password pair", AccessError),

@@ -8,7 +8,7 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as CutError
 
 from echomq_worker.protocol.scripts import Operand
-from echomq_worker.store.wire import PrivateWire, Reply, Wire
+from echomq_worker.store.wire import PrivateWire, Reply
 
 
 class Fault(Enum):
@@ -22,7 +22,7 @@ class Fault(Enum):
 class CutWire(PrivateWire):
     """Passes calls on, except those that are to go wrong."""
 
-    def __init__(self, inner: Wire) -> None:
+    def __init__(self, inner: PrivateWire) -> None:
         self._inner = inner
         self._faults: deque[Fault] = deque()
         self._late: list[tuple[Operand, ...]] = []
@@ -35,13 +35,11 @@ class CutWire(PrivateWire):
 
     async def connect(self) -> AbstractConnection:
         """Make the connection of the wire behind."""
-        assert isinstance(self._inner, PrivateWire)
         return await self._inner.connect()
 
     async def aclose(self) -> None:
         """Drop the connection of the wire behind."""
-        if isinstance(self._inner, PrivateWire):
-            await self._inner.aclose()
+        await self._inner.aclose()
 
     async def command(self, *parts: Operand) -> Reply:
         """Send one command and return its reply, unless it is to go wrong."""

@@ -260,6 +260,10 @@ class FakeExtender:
     calls: list[tuple[str, list[JobId]]] = field(default_factory=list[tuple[str, list[JobId]]])
     failing: list[Exception] = field(default_factory=list[Exception])
     closed: bool = False
+    opened: bool = False
+
+    def open(self) -> None:
+        self.opened = True
 
     def extend(self, queue: str, held: Sequence[Held], lease_ms: int) -> list[Verdict]:
         assert lease_ms > 0

@@ -1,0 +1,82 @@
+"""Every condition in which a server refuses to work: what it becomes here, and what we do."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from echomq_worker.errors import (
+    AccessError,
+    OutOfMemoryError,
+    ServerError,
+    UnavailableError,
+    WrongTypeError,
+)
+
+
+class Reaction(Enum):
+    """What a worker and a producer do about a condition."""
+
+    SEND_SOURCE = "the whole script is sent, at once; nobody notices"
+    WAIT = (
+        "a worker waits, with backoff, and asks again under the same number; a producer does so "
+        "for 10 s, then raises"
+    )
+    RECONNECT = "the connection is closed, since this server is no longer the one; then as above"
+    DRAIN = (
+        "outcomes, leases and recovery go on, since they free memory; claims wait and log "
+        "`server.full`; a producer raises at once"
+    )
+    GIVE_UP = "raised; a worker tries a few times more, then exits with code 77"
+    REFUSE = "raised, and nothing was changed; a worker logs it and serves its other queues"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition of a server, told by the first word of its reply."""
+
+    code: str
+    meaning: str
+    error: type[ServerError] | None
+    """What callers see; None if they never do."""
+    reaction: Reaction
+
+
+CONDITIONS = (
+    Condition("NOSCRIPT", "it has forgotten our scripts", None, Reaction.SEND_SOURCE),
+    Condition("LOADING", "it reads its data after a start", UnavailableError, Reaction.WAIT),
+    Condition("BUSY", "somebody's script keeps it busy", UnavailableError, Reaction.WAIT),
+    Condition("MISCONF", "it cannot save to its disk", UnavailableError, Reaction.WAIT),
+    Condition("NOREPLICAS", "too few replicas are there", UnavailableError, Reaction.WAIT),
+    Condition("MASTERDOWN", "a replica without its primary", UnavailableError, Reaction.WAIT),
+    Condition("CLUSTERDOWN", "a part of the cluster is away", UnavailableError, Reaction.WAIT),
+    Condition("TRYAGAIN", "keys are being moved", UnavailableError, Reaction.WAIT),
+    Condition("UNBLOCKED", "a wait was ended from outside", UnavailableError, Reaction.WAIT),
+    Condition("MAXCLIENTS", "it takes no more connections", UnavailableError, Reaction.WAIT),
+    Condition("READONLY", "it has become a replica", UnavailableError, Reaction.RECONNECT),
+    Condition("OOM", "its memory is full", OutOfMemoryError, Reaction.DRAIN),
+    Condition("NOAUTH", "it wants a password", AccessError, Reaction.GIVE_UP),
+    Condition("WRONGPASS", "the password is wrong", AccessError, Reaction.GIVE_UP),
+    Condition("NOPERM", "the user may not do that", AccessError, Reaction.GIVE_UP),
+    Condition("WRONGTYPE", "a key holds something else", WrongTypeError, Reaction.REFUSE),
+    Condition("MOVED", "the queue is on another node", ServerError, Reaction.REFUSE),
+)
+"""All of them, as the README lists them. `MAXCLIENTS` is our word: the server says a sentence."""
+
+PASSING = frozenset(
+    condition.code for condition in CONDITIONS if condition.error is UnavailableError
+)
+"""Conditions that pass by themselves, or that an operator ends."""
+
+
+def conditions_table() -> str:
+    """Return the table of all conditions, as Markdown."""
+    rows = [
+        f"| `{one.code}` | {one.meaning} | {_shown(one.error)} | {one.reaction.value} |"
+        for one in CONDITIONS
+    ]
+    return "\n".join(
+        ["| reply | what it means | error | what happens |", "|---|---|---|---|", *rows]
+    )
+
+
+def _shown(error: type[ServerError] | None) -> str:
+    return "" if error is None else f"`{error.__name__}`"
