@@ -8,30 +8,30 @@
 -- its first entry, entries in quarantine, the newest one's reason, lanes, repeats }; '' stands for none.
 
 local SLICE = 999
-local function asked(...)
-  local reply = redis.pcall(...)
+local function asked(reply)
   return type(reply) == 'table' and reply.err and {} or reply
 end
 local function number(reply) return type(reply) == 'number' and reply or 0 end
 local function text(reply) return type(reply) == 'string' and reply or '' end
 
 local alive = 0
-for _, id in ipairs(asked('ZREVRANGE', workers, 0, SLICE)) do
+for _, id in ipairs(asked(redis.pcall('ZREVRANGE', workers, 0, SLICE))) do
   alive = alive + redis.call('EXISTS', root .. 'worker:' .. id)
 end
 local reason = ''
-local newest = asked('XREVRANGE', quarantine, '+', '-', 'COUNT', 1)[1]
+local newest = asked(redis.pcall('XREVRANGE', quarantine, '+', '-', 'COUNT', 1))[1]
 for i = 1, newest and #newest[2] or 0, 2 do
   if newest[2][i] == 'reason' then reason = newest[2][i + 1] end
 end
 local lanes = {}
-for _, lane in ipairs(asked('LRANGE', ring, 0, SLICE)) do lanes[#lanes + 1] = lane end
-if number(asked('HLEN', lane_actives)) <= SLICE then
-  for _, lane in ipairs(asked('HKEYS', lane_actives)) do lanes[#lanes + 1] = lane end
+for _, lane in ipairs(asked(redis.pcall('LRANGE', ring, 0, SLICE))) do lanes[#lanes + 1] = lane end
+if number(asked(redis.pcall('HLEN', lane_actives))) <= SLICE then
+  for _, lane in ipairs(asked(redis.pcall('HKEYS', lane_actives))) do lanes[#lanes + 1] = lane end
 end
 return {
-  now, number(asked('HEXISTS', meta, 'paused')), number(asked('ZCARD', pending)),
-  asked('ZRANGE', active, 0, 0, 'WITHSCORES')[2] or '', asked('ZRANGE', schedule, 0, 0, 'WITHSCORES')[2] or '',
-  alive, number(asked('LLEN', outbox)), text(asked('LINDEX', outbox, 0)), number(asked('XLEN', quarantine)),
-  reason, lanes, asked('ZRANGE', repeat_set, 0, SLICE),
+  now, number(asked(redis.pcall('HEXISTS', meta, 'paused'))), number(asked(redis.pcall('ZCARD', pending))),
+  asked(redis.pcall('ZRANGE', active, 0, 0, 'WITHSCORES'))[2] or '',
+  asked(redis.pcall('ZRANGE', schedule, 0, 0, 'WITHSCORES'))[2] or '',
+  alive, number(asked(redis.pcall('LLEN', outbox))), text(asked(redis.pcall('LINDEX', outbox, 0))),
+  number(asked(redis.pcall('XLEN', quarantine))), reason, lanes, asked(redis.pcall('ZRANGE', repeat_set, 0, SLICE)),
 }

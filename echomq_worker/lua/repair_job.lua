@@ -72,25 +72,22 @@ local there = false
 for _, place in ipairs(places) do
   if place == keep then there = true else leave(place) end
 end
-local function mend(command, ...)
-  changed = 1
-  redis.call(command, ...)
-end
+local function mended() changed = 1 end
 if row_fault(row) then
-  mend('HSET', key, 'attempts', 0)
+  mended(redis.call('HSET', key, 'attempts', 0))
   redis.call('HDEL', key, 'returned')
 end
-if row[4] ~= states[keep] then mend('HSET', key, 'state', states[keep]) end
-if not lasting then mend('PERSIST', key) end
+if row[4] ~= states[keep] then mended(redis.call('HSET', key, 'state', states[keep])) end
+if not lasting then mended(redis.call('PERSIST', key)) end
 if not there and states[keep] == 'pending' then
   changed = 1
   put_waiting(id, group)
   settle_down()
 elseif not there then
-  mend('ZADD', keep, 0, id)
+  mended(redis.call('ZADD', keep, 0, id))
 end
 local score = tonumber(redis.call('ZSCORE', keep, id))
-if (states[keep] == 'pending' or is_dead) and score ~= 0 then mend('ZADD', keep, 0, id) end
-if keep == active and score == math.huge then mend('ZADD', keep, now, id) end
-if is_dead and not redis.call('ZSCORE', dead_at, id) then mend('ZADD', dead_at, now, id) end
+if (states[keep] == 'pending' or is_dead) and score ~= 0 then mended(redis.call('ZADD', keep, 0, id)) end
+if keep == active and score == math.huge then mended(redis.call('ZADD', keep, now, id)) end
+if is_dead and not redis.call('ZSCORE', dead_at, id) then mended(redis.call('ZADD', dead_at, now, id)) end
 return changed

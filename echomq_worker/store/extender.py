@@ -69,7 +69,8 @@ class BlockingExtender:
     def _connect(self) -> None:
         if not self._connected:
             with self._gate.turn_blocking():
-                self._client.ping()
+                pool = self._client.connection_pool
+                pool.release(pool.get_connection())
             self._connected = True
 
     def _on_connect(self, connection: AbstractConnection) -> None:

@@ -25,17 +25,15 @@ from echomq_worker.protocol.rows import held_operands, read_ms, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand, script
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.extension import ExtensionCheck
+from echomq_worker.store.hints import Hints
 from echomq_worker.store.inspect import Inspector
 from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
-from echomq_worker.store.translate import translated_errors
 from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, Wire, ask_again, run_script
 
 _REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)
 _REQUEUED = {"0": Requeued.GONE, "1": Requeued.OK, "3": Requeued.NOT_DEAD}
-HINT_EXTRA_MS = 2_000
-"""How much longer than its own time a blocking read may take before the link counts as dead."""
 
 
 class QueueStore:
@@ -56,7 +54,7 @@ class QueueStore:
         self._inspector = Inspector(name, self.keys, self._wire)
         self._enqueue_wire = PrivateWire(client, "enqueue")
         self._producer = self._new_producer(Caller())
-        self._hint_wire: PrivateWire | None = None
+        self._hints = Hints(client, self.keys)
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[Admission]:
         """Admit jobs, due at once or later; return what became of each, in order.
@@ -205,14 +203,13 @@ class QueueStore:
         Only a hint is taken, never a job, so that a lost reply loses nothing. One wait at a time.
 
         Returns:
-            True if told, False when `timeout_ms` has passed.
+            True if told, False when `timeout_ms` has passed or `end_wait` was called.
         """
-        keys = [key for key, wanted in ((self.keys.bell, bell), (self.keys.clock, clock)) if wanted]
-        if self._hint_wire is None:
-            self._hint_wire = PrivateWire(self._client, "hints", timeout_ms + HINT_EXTRA_MS)
-        with translated_errors(about=" or ".join(keys)):
-            reply = await self._hint_wire.command("BLPOP", *keys, f"{timeout_ms / 1000:.3f}")
-        return reply is not None
+        return await self._hints.wait(bell=bell, clock=clock, timeout_ms=timeout_ms)
+
+    async def end_wait(self) -> bool:
+        """End the wait that is under way as if its time were over; return whether one was."""
+        return await self._hints.end_wait()
 
     async def leave(self, worker_id: str) -> None:
         """Say that a worker has gone: its presence and its hold on the watch end."""
@@ -229,8 +226,7 @@ class QueueStore:
     async def aclose(self) -> None:
         """Close the connections of this queue's own."""
         await self._enqueue_wire.aclose()
-        if self._hint_wire is not None:
-            await self._hint_wire.aclose()
+        await self._hints.aclose()
 
     def use_caller(self, caller: Caller) -> None:
         """Enqueue as this caller from now on (the base wire has callers without a name)."""

@@ -33,7 +33,9 @@ _SAMPLES = {
     **dict.fromkeys(("scan", "select"), ("0",)),
     "eval": ("return 1", "0"),
     "evalsha": ("0" * 40, "0"),
+    "client|id": (),
     "client|setname": ("x",),
+    "client|unblock": ("0",),
     "client|setinfo": ("LIB-NAME", "x"),
     "config|get": ("save",),
 }
@@ -56,7 +58,7 @@ _CONNECTS = ("get", "set", "ping", "eval", "evalsha", "client|setname", "client|
 """What is said on every connection: the fence, and any script by its hash or its source."""
 _OWN: dict[Role, tuple[str, ...]] = {
     Role.PRODUCER: ("hmget",),
-    Role.WORKER: ("blpop", "info", "time"),
+    Role.WORKER: ("blpop", "client|id", "client|unblock", "info", "time"),
     Role.OPERATOR: ("config|get", "exists", "hmget", "scan", "xrange", "zmscore", "zrange"),
 }
 _SCRIPTS: dict[Role, tuple[str, ...]] = {

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from echomq_worker.domain.clock import Clock
-from echomq_worker.errors import UnavailableError
+from echomq_worker.errors import ServerError, UnavailableError
 from echomq_worker.worker.outage import Outage
 from echomq_worker.worker.ports import Queue
 from echomq_worker.worker.pump import Pump
@@ -61,7 +62,7 @@ class Listener:
         self._read_ms = max(10, min(LONGEST_BEATS * beat_ms, 5_000))
         self._ear: Ear | None = None
         self._reading: asyncio.Task[bool] | None = None
-        self._dropping: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
     def update(self) -> None:
@@ -71,10 +72,12 @@ class Listener:
         if reading is None or ear is None:
             return
         wanted = self._wanted()
+        if self._ending is not None:
+            return
         if (wanted.bell and not ear.bell) or (wanted.clock and not ear.clock):
-            reading.cancel()
-        elif ear.bell and not wanted.bell and self._dropping is None:
-            self._dropping = asyncio.create_task(self._drop(reading))
+            self._ending = asyncio.create_task(self._end(reading, after_ms=0))
+        elif ear.bell and not wanted.bell:
+            self._ending = asyncio.create_task(self._end(reading, after_ms=STEADY_MS))
 
     async def run(self) -> None:
         """Listen for ever, from the first reply on: it tells who is the watcher."""
@@ -127,13 +130,19 @@ class Listener:
         # One that is cut off may have taken a hint with it, so somebody has to look.
         return True if reading.cancelled() else reading.result()
 
-    async def _drop(self, reading: asyncio.Task[bool]) -> None:
+    async def _end(self, reading: asyncio.Task[bool], *, after_ms: int) -> None:
+        """End a read that hears the wrong things, unless they have become right meanwhile."""
         try:
-            await self._clock.sleep_ms(STEADY_MS)
-            if reading is self._reading and not self._wanted().bell:
-                reading.cancel()
+            if after_ms:
+                await self._clock.sleep_ms(after_ms)
+            if reading is self._reading and self._wanted() != self._ear:
+                ended = False
+                with suppress(ServerError):
+                    ended = await self._queue.end_wait()
+                if not ended and reading is self._reading:
+                    reading.cancel()  # its connection goes with it
         finally:
-            self._dropping = None
+            self._ending = None
 
     def _wanted(self) -> Ear:
         slots = self._slots

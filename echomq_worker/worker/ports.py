@@ -75,6 +75,10 @@ class Queue(Protocol):
         """Wait until work may have come (`bell`) or the schedule has a new head (`clock`)."""
         ...
 
+    async def end_wait(self) -> bool:
+        """End the wait that is under way as if its time were over; return whether one was."""
+        ...
+
     async def leave(self, worker_id: str) -> None:
         """Say that a worker has gone."""
         ...

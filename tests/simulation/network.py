@@ -107,6 +107,9 @@ class Network:
         if self.over or self.condition == "down":
             _fail(heard, CutError("Connection closed by server."))
             return
+        if parts[0] == b"CLIENT":
+            self.later(self.latency_ms(), _succeed, heard, self._client(link, parts))
+            return
         if parts[0] == b"BLPOP":
             if answer is not None and link.is_connected:
                 self._wait(Waiter(parts[1:-1], link, answer), float(parts[-1]))
@@ -139,6 +142,15 @@ class Network:
             self._note_accepted(parts, reply[0].decode())
         self._serve_waiters()
         return reply
+
+    def _client(self, link: Any, parts: Sequence[bytes]) -> int:
+        if parts[1] == b"ID":
+            return id(link)
+        waiting = [waiter for waiter in self.waiters if id(waiter.link) == int(parts[2])]
+        for waiter in waiting:
+            self.waiters.remove(waiter)
+            self.later(self.latency_ms(), _succeed, waiter.answer, None)
+        return len(waiting)
 
     def _note_accepted(self, parts: Sequence[bytes], verdicts: str) -> None:
         first = len(parts) - WIDTH * len(verdicts)

@@ -63,6 +63,7 @@ class SimulatedQueue:
         self.name = QUEUE
         self._owner = owner
         self.wait_hint = self.store.wait_hint
+        self.end_wait = self.store.end_wait
         self.leave = self.store.leave
 
     def line(self, **options: Any) -> Line:

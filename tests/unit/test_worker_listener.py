@@ -64,6 +64,30 @@ async def test_a_read_under_way_is_given_up_when_all_slots_are_taken_otherwise()
         assert len(rig.queues["b"].completed) == 1
 
 
+async def test_a_read_that_is_given_up_keeps_its_connection():
+    rig = Rig("a", "b", concurrency=1)
+    for queue in rig.queues.values():
+        queue.watching = False
+    gate = blocking(rig)
+    cut: list[str] = []
+    waiting = rig.queues["b"].wait_hint
+
+    async def wait_hint(*, bell: bool, clock: bool, timeout_ms: int) -> bool:
+        try:
+            return await waiting(bell=bell, clock=clock, timeout_ms=timeout_ms)
+        except asyncio.CancelledError:
+            cut.append("b")
+            raise
+
+    rig.queues["b"].wait_hint = wait_hint
+    async with rig.running():
+        rig.queues["a"].enqueue()
+        await rig.clock.advance(200)
+        assert rig.queues["b"]._ended.is_set(), "it still waits"
+        assert not cut
+        gate.set()
+
+
 async def test_with_a_free_slot_it_listens_again_at_once():
     rig = Rig(concurrency=1)
     gate = blocking(rig)
@@ -107,7 +131,11 @@ async def test_a_hint_that_is_lost_with_a_read_that_was_cut_off_is_made_up_for()
             raise
         return True
 
+    async def end_wait() -> bool:
+        return False
+
     rig.queue.wait_hint = wait_hint
+    rig.queue.end_wait = end_wait
     async with rig.running():
         rig.queue.watching = True
         await rig.clock.advance(1_000)  # the beat that tells it, and no other

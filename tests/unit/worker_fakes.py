@@ -62,6 +62,7 @@ class FakeQueue:
     """While set, the line repeats every call."""
     in_flight: int = 0
     _bell: asyncio.Event = field(default_factory=asyncio.Event)
+    _ended: asyncio.Event = field(default_factory=asyncio.Event)
     _minted: int = 0
 
     # --- what a test does ---------------------------------------------------------------
@@ -164,14 +165,22 @@ class FakeQueue:
     async def aclose(self) -> None:
         pass
 
+    async def end_wait(self) -> bool:
+        await asyncio.sleep(0)
+        self._ended.set()
+        return True
+
     async def wait_hint(self, *, bell: bool, clock: bool, timeout_ms: int) -> bool:
         assert bell or clock
         self.hint_reads.append((bell, clock))
+        self._ended.clear()
         rung = asyncio.create_task(self._bell.wait())
+        ended = asyncio.create_task(self._ended.wait())
         late = asyncio.create_task(self.clock.sleep_ms(timeout_ms))
         try:
-            await asyncio.wait((rung, late), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((rung, late, ended), return_when=asyncio.FIRST_COMPLETED)
         finally:
+            ended.cancel()
             rung.cancel()
             late.cancel()
         told = self._bell.is_set()
