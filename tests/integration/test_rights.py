@@ -66,7 +66,7 @@ async def produce(server: Server) -> None:
 
 
 NOT_SHOWN = frozenset({"client|unblock"})
-"""What a server sees and does not show to who watches it; tests/integration/test_hints.py sends it."""
+"""What a server does not show to who watches it; tests/integration/test_hints.py sends it."""
 
 
 async def start_and_stop(server: Server, queue: QueueStore) -> None:
