@@ -5,6 +5,7 @@ from tests.support.far import far_line, far_queue, proxy
 from tests.support.peers import flows, lanes, peer
 from tests.support.private import admin, own_look, private_server
 from tests.support.stores import line, look, nameless_line, new_line, queue, server
+from tests.unit.conftest import untouched_logging
 
 __all__ = [
     "admin",
@@ -24,4 +25,5 @@ __all__ = [
     "proxy",
     "queue",
     "server",
+    "untouched_logging",
 ]

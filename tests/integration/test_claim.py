@@ -150,6 +150,7 @@ async def test_a_paused_queue_still_promotes(queue: QueueStore, line: Line, look
     assert await look.places() == {"pending": [A]}
 
 
+@pytest.mark.case("RTY-07")
 async def test_a_claim_promotes_first_what_is_due_at_most_so_many(
     queue: QueueStore, line: Line, look: Look
 ):

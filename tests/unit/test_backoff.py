@@ -49,6 +49,7 @@ def test_the_default_doubles_from_one_second_to_ten_minutes_with_full_jitter():
     assert DEFAULT_BACKOFF.delay_ms(3, lowest) == 0
 
 
+@pytest.mark.case("RTY-01")
 @pytest.mark.parametrize("attempt", [5_000, 10**9])
 def test_a_very_high_attempt_waits_for_the_cap_and_does_not_overflow(attempt: int):
     assert exponential("1ms", "100d", jitter=False).delay_ms(attempt, lowest) == 8_640_000_000
@@ -61,6 +62,7 @@ def test_an_exponential_wait_is_the_power_or_the_cap(base_ms: int, cap_ms: int, 
     assert wait_ms == min(cap_ms, base_ms * 2 ** (attempt - 1))
 
 
+@pytest.mark.case("RTY-07")
 @given(st.integers(1, 20), st.integers(0, 10_000))
 def test_jitter_spreads_over_the_whole_wait(attempt: int, seed: int):
     full = exponential(jitter=False).delay_ms(attempt, lowest)
@@ -161,6 +163,7 @@ def returning(value: object) -> Callable[[int], Duration]:
     return cast("Callable[[int], Duration]", lambda _attempt: value)  # pyright: ignore[reportUnknownLambdaType]
 
 
+@pytest.mark.case("RTY-01")
 @pytest.mark.parametrize(
     "function",
     [

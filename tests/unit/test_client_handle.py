@@ -180,12 +180,14 @@ async def test_a_job_that_completed_between_two_looks_has_its_result() -> None:
     assert await handle.result() == Report(7)
 
 
+@pytest.mark.case("EVT-02")
 async def test_a_job_that_is_gone_without_a_result_says_how_to_have_one() -> None:
     handle, _, _ = made()
     with pytest.raises(ResultUnavailableError, match="declare keep_result="):
         await handle.result()
 
 
+@pytest.mark.case("EVT-02")
 async def test_a_job_that_kept_no_result_is_not_waited_for() -> None:
     handle, queue, _ = made()
     queue.results[JOB] = kept(b"")

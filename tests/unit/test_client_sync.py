@@ -71,6 +71,7 @@ def test_its_handles_block() -> None:
     app.sync.close()
 
 
+@pytest.mark.case("AIO-08")
 def test_threads_share_one_loop_and_one_connection() -> None:
     app, backend, queue = made()
     job = app.job("add")(add)
@@ -116,6 +117,7 @@ def test_closing_disconnects_and_the_next_call_connects_again() -> None:
     app.sync.close()
 
 
+@pytest.mark.case("AIO-08")
 async def test_it_refuses_to_block_an_event_loop() -> None:
     app, _, queue = made()
     job = app.job("add")(add)
@@ -144,6 +146,7 @@ if child:
 """
 
 
+@pytest.mark.case("AIO-07")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_enqueues_by_a_loop_of_its_own_and_both_processes_end() -> None:
     done = subprocess.run(  # noqa: S603 - our own program

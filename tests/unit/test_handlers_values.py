@@ -85,6 +85,7 @@ def echo(annotation: Any) -> Handler:
     return made(echo, "echo")
 
 
+@pytest.mark.case("PAY-03")
 @pytest.mark.parametrize(
     ("annotation", "value"),
     [
@@ -141,6 +142,7 @@ def test_a_parameter_without_annotation_takes_any_json() -> None:
     assert received(handler, handler.encode_arguments(([1, {"a": None}],), {})) == [1, {"a": None}]
 
 
+@pytest.mark.case("PAY-03")
 @pytest.mark.parametrize(
     ("annotation", "value"),
     [

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.case("SEC-20")
 @given(st.dictionaries(st.text(st.characters()), VALUES, max_size=5))
 def test_whatever_a_line_holds_it_is_one_line(line: dict[str, object]):
     encoded = render_json(None, "info", dict(line))

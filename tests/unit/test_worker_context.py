@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from contextvars import ContextVar
 from typing import Any
 
+import pytest
 from structlog.contextvars import get_contextvars
 
 from echomq_worker.domain.outcome import Retried
@@ -46,6 +47,7 @@ async def test_every_log_line_of_a_handler_can_say_whose_it_is():
     assert "job_id" not in get_contextvars()
 
 
+@pytest.mark.case("AIO-05")
 async def test_what_one_job_leaves_in_the_context_the_next_does_not_see():
     rig, variable, seen = Rig(concurrency=1), ContextVar("leak", default=0), list[int]()
 
@@ -117,6 +119,7 @@ async def test_a_handler_in_a_thread_sees_state_context_and_log_names():
         assert thread is not threading.main_thread()
 
 
+@pytest.mark.case("AIO-04")
 async def test_a_task_that_a_handler_leaves_behind_and_that_fails_hurts_nobody():
     rig, kept = Rig(), list[asyncio.Task[None]]()
 

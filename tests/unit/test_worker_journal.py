@@ -142,6 +142,7 @@ async def test_many_malformed_rows_are_a_line_a_minute_with_how_many_they_were()
     assert 100 <= told[1] <= 122
 
 
+@pytest.mark.case("OBS-04")
 async def test_an_outage_is_two_lines_however_long_it_takes():
     rig = Rig()
     with capture_logs() as logs:

@@ -5,6 +5,7 @@ import threading
 import time
 from contextlib import suppress
 
+import pytest
 from structlog.testing import capture_logs
 
 from echomq_worker.domain.failures import read_failures
@@ -157,6 +158,7 @@ async def test_a_handler_that_goes_on_is_reminded_until_it_stops():
     assert events.count("job.ignores_cancellation") == 2
 
 
+@pytest.mark.case("CAN-02")
 async def test_a_thread_that_overruns_keeps_its_slot_and_its_work_counts_if_it_never_looked():
     rig, go = Rig(concurrency=1), threading.Event()
 
@@ -194,6 +196,7 @@ async def test_a_thread_that_sees_that_its_time_is_up_may_simply_return():
         assert reason == ["timeout"]
 
 
+@pytest.mark.case("CAN-02")
 async def test_no_more_threads_run_than_were_granted():
     rig, running, most = Rig(concurrency=4, threads=2), list[int](), list[int]()
     go = threading.Event()

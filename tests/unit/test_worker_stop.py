@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import pytest
 from structlog.testing import capture_logs
 
 from echomq_worker.domain.outcome import Completed, HandedBack
@@ -155,6 +156,7 @@ async def test_a_job_that_ends_just_before_it_is_cancelled_is_completed():
         assert rig.queue.outcome_of(job) == Completed()
 
 
+@pytest.mark.case("CAN-05")
 async def test_a_handler_that_ignores_cancellation_does_not_break_the_budget():
     rig, release, closed = Rig(), asyncio.Event(), list[str]()
 
