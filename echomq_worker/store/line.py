@@ -117,21 +117,24 @@ class Line:
         }
         says = [part for field_ in worker.fields.items() for part in field_] if worker else []
         reply = await self._ask(self.scripts.beat, number, args, says)
-        handout, recovered, buried, watching, marked = reply
-        emptied = self.marks and not marked
-        if emptied:
+        beat = self._read_beat(reply, self.caller.id_of(number))
+        if beat.emptied:
             # The next connection claims for us what the server has lost: fence and mark.
             await self.wire.aclose()
-        return Beat(
-            claimed=read_handout(handout, self.queue, self.caller.id_of(number)),
-            reaped=Reaped(_ids(recovered), _ids(buried)),
-            watching=watching == 1,
-            emptied=emptied,
-        )
+        return beat
 
     async def aclose(self) -> None:
         """Close the private connection of this line."""
         await self.wire.aclose()
+
+    def _read_beat(self, reply: Reply, claim: str) -> Beat:
+        handout, recovered, buried, watching, marked = reply
+        return Beat(
+            claimed=read_handout(handout, self.queue, claim),
+            reaped=Reaped(_ids(recovered), _ids(buried)),
+            watching=watching == 1,
+            emptied=self.marks and not marked,
+        )
 
     def _handout_args(
         self, number: int, limit: int, lease_ms: int, promote: int
