@@ -68,14 +68,18 @@ PASSING = frozenset(
 
 
 def conditions_table() -> str:
-    """Return the table of all conditions, as Markdown."""
+    """Return the table of all conditions, as Markdown; what has the same consequences shares a row."""
+    consequences = list(dict.fromkeys((one.error, one.reaction) for one in CONDITIONS))
     rows = [
-        f"| `{one.code}` | {one.meaning} | {_shown(one.error)} | {one.reaction.value} |"
-        for one in CONDITIONS
+        f"| {_told(error, reaction)} | {_shown(error)} | {reaction.value} |"
+        for error, reaction in consequences
     ]
-    return "\n".join(
-        ["| reply | what it means | error | what happens |", "|---|---|---|---|", *rows]
-    )
+    return "\n".join(["| the server says | error | what happens |", "|---|---|---|", *rows])
+
+
+def _told(error: type[ServerError] | None, reaction: Reaction) -> str:
+    found = [one for one in CONDITIONS if (one.error, one.reaction) == (error, reaction)]
+    return ", ".join(f"`{one.code}` ({one.meaning})" for one in found)
 
 
 def _shown(error: type[ServerError] | None) -> str:
