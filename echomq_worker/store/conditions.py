@@ -68,7 +68,7 @@ PASSING = frozenset(
 
 
 def conditions_table() -> str:
-    """Return the table of all conditions, as Markdown; what has the same consequences shares a row."""
+    """Return all conditions as a Markdown table; those with the same consequences share a row."""
     consequences = list(dict.fromkeys((one.error, one.reaction) for one in CONDITIONS))
     rows = [
         f"| {_told(error, reaction)} | {_shown(error)} | {reaction.value} |"
