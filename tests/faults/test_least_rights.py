@@ -1,6 +1,7 @@
 """A user that may do only what the doctor grants: all of ours works, and nothing else does."""
 
 from collections.abc import Generator
+from contextlib import suppress
 
 import pytest
 import redis
@@ -67,22 +68,27 @@ IN_SCRIPTS = [command for command in FORBIDDEN if command[0] not in {"MONITOR", 
 
 
 @pytest.mark.case("SEC-15")
-@pytest.mark.parametrize("command", FORBIDDEN, ids=" ".join)
-def test_what_is_not_granted_is_refused(ann: "redis.Redis", command: tuple[str, ...]):
-    with pytest.raises(NoPermissionError):
-        ann.execute_command(*command)
+def test_what_is_not_granted_is_refused(ann: "redis.Redis"):
+    allowed: list[str] = []
+    for command in FORBIDDEN:
+        with suppress(NoPermissionError):
+            ann.execute_command(*command)
+            allowed.append(" ".join(command))
+
+    assert allowed == []
 
 
 @pytest.mark.case("SEC-15")
-@pytest.mark.parametrize("command", IN_SCRIPTS, ids=" ".join)
-def test_what_is_not_granted_is_refused_in_a_script_too(
-    ann: "redis.Redis", admin: "redis.Redis", command: tuple[str, ...]
-):
+def test_what_is_not_granted_is_refused_in_a_script_too(ann: "redis.Redis", admin: "redis.Redis"):
     admin.set("foreign", "kept")
     admin.hset(FOREIGN, "ext", "1")
-    with pytest.raises(redis.ResponseError):
-        ann.eval("return redis.call(unpack(ARGV))", 0, *command)
+    allowed: list[str] = []
+    for command in IN_SCRIPTS:
+        with suppress(redis.ResponseError):
+            ann.eval("return redis.call(unpack(ARGV))", 0, *command)
+            allowed.append(" ".join(command))
 
+    assert allowed == []
     assert (admin.get("foreign"), admin.hget(FOREIGN, "ext")) == (b"kept", b"1")
 
 
