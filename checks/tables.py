@@ -54,6 +54,21 @@ def conditions() -> str:
     return conditions_table()
 
 
+def doctor_checks() -> str:
+    """What `echomq doctor` looks at besides the state of queues."""
+    from echomq_worker.doctor import ENVIRONMENT  # noqa: PLC0415
+
+    rows = [f"| {check.name} | {check.holds} |" for check in ENVIRONMENT]
+    return "\n".join(["| check | what is so when all is well |", "|---|---|", *rows])
+
+
+def acl_rule() -> str:
+    """The rule by which a worker may do what it does, and nothing else."""
+    from echomq_worker.store.rights import Needs  # noqa: PLC0415
+
+    return f"```text\n{textwrap.fill(Needs(queues=('orders',)).acl_line(), 100)}\n```"
+
+
 def attribute_docstrings(cls: type) -> dict[str, str]:
     """Return the texts below the attributes of a class, which Python itself throws away."""
     definition = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
@@ -77,6 +92,8 @@ GENERATORS: Mapping[str, Generator] = {
     "exit-codes": exit_codes,
     "limits": limits,
     "conditions": conditions,
+    "doctor": doctor_checks,
+    "acl": acl_rule,
 }
 
 
