@@ -1,7 +1,6 @@
 """Life after a broken connection: whatever breaks, a worker works again when it is mended."""
 
 import asyncio
-from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -10,7 +9,7 @@ import redis
 from echomq_worker.embedded import EmbeddedServer
 from tests.support.grumpy import About, Grumpy, calls_of, on
 from tests.support.private import cut_all_connections
-from tests.support.shop import Shop
+from tests.support.shop import Shop, until
 from tests.support.stores import no_trouble
 
 AGAIN_S = 2.0
@@ -153,9 +152,3 @@ async def test_a_server_that_answers_again_is_worked_for_within_two_seconds(
             assert await shop.completed() < AGAIN_S, outage_s
 
     assert await shop.ran_once()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(15):
-        while not holds():  # noqa: ASYNC110 - what others do
-            await asyncio.sleep(0.01)

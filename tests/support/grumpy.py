@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Self, cast
@@ -48,6 +49,8 @@ class Grumpy:
         """When each connection was asked for, by the monotonic clock."""
         self.heard: list[tuple[str, Words]] = []
         """Every command so far, and the use of its connection."""
+        self.made: Counter[str] = Counter()
+        """How many connections there were for each use."""
         self.patience_s: float | None = None
         """Connections on which nothing moved for longer are dropped, and nobody is told."""
         self.dropped: list[str] = []
@@ -177,6 +180,7 @@ class _Link:
         self._last = words
         if [word.upper() for word in words[:2]] == [b"CLIENT", b"SETNAME"]:
             self.use = words[2].decode().rpartition(":")[2]
+            self._grumpy.made[self.use] += 1
         self._grumpy.heard.append((self.use, words))
         return self._grumpy.answer(self.use, words)
 

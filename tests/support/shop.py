@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest_asyncio
@@ -73,6 +73,13 @@ class Shop:
         """Let a worker run inside a block; settings are named as `BEAT`."""
         given = QUICK | {f"ECHOMQ_{name}": value for name, value in settings.items()}
         return testing.running_worker(self.app, url, queues=queues, settings=given)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; fail if it does not in good time."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110 - what workers do sets no event of ours
+            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
