@@ -55,10 +55,16 @@ def wired_by_settings(flags: Mapping[str, str | None]) -> Wiring:
     return wired_to(load(os.environ, flags, origins=origins).settings)
 
 
-def wired_to(settings: "Settings") -> Wiring:
-    """Take what a producer needs from settings that were read already."""
+def wired_to(settings: "Settings", options: "ServerOptions | None" = None) -> Wiring:
+    """Take what a producer needs from settings that were read already.
+
+    Args:
+        settings: read already.
+        options: those of a server that this process uses besides. Whoever shares them takes turns
+            in asking a server that is away.
+    """
     return Wiring(
-        make_backend=lambda: _server(settings),
+        make_backend=lambda: _server(options or server_options(settings)),
         max_payload=settings.max_payload,
         node=settings.node_id,
     )
@@ -82,7 +88,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
     )
 
 
-def _server(settings: "Settings") -> Backend:
+def _server(options: "ServerOptions") -> Backend:
     from echomq_worker.store import Server  # noqa: PLC0415 - it loads redis
 
-    return Server(server_options(settings))
+    return Server(options)

@@ -9,7 +9,6 @@ from typing import Literal
 import anyio
 
 from echomq_worker.app import EchoMQ
-from echomq_worker.backend import server_options
 from echomq_worker.config import Settings
 from echomq_worker.domain.backoff import exponential
 from echomq_worker.domain.clock import Clock
@@ -175,7 +174,7 @@ class Wired:
         options = worker_options(self.settings)
         outside = Outside(
             queues=[self.server.queue(queue.name) for queue in self.settings.queues],
-            extender=BlockingExtender(server_options(self.settings)),
+            extender=BlockingExtender(self.server.options),
             registry=self.app.registry,
             clock=self.clock,
             lifespan=self.app.lifespan_context,

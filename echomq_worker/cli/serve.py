@@ -116,8 +116,9 @@ class _Shift:
 
     async def work(self) -> int:
         herald = Herald(speaks_to_people(self.settings))
-        self.app.use(wired_to(self.settings))
-        server = Server(server_options(self.settings))
+        options = server_options(self.settings)
+        self.app.use(wired_to(self.settings, options))
+        server = Server(options)
         try:
             info = await self._reach(server, herald)
             check_policy(info, allowed=self.settings.allow_eviction)

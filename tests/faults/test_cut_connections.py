@@ -7,8 +7,7 @@ import pytest
 
 from echomq_worker.domain.outcome import Completed, Verdict
 from echomq_worker.errors import UnavailableError
-from echomq_worker.store import QueueStore, Server, ServerOptions
-from echomq_worker.store import queue as store_queue
+from echomq_worker.store import QueueStore, Server, ServerOptions, hints
 from echomq_worker.store.line import Line
 from tests.support.jobs import A, B, claim, claim_one, enqueue, new_job, settle
 from tests.support.look import Look
@@ -38,7 +37,7 @@ async def test_a_lost_reply_is_noticed_when_its_time_is_up(
 async def test_a_hint_that_is_overdue_is_no_hint_and_the_next_wait_is_a_new_one(
     proxy: Proxy, queue_name: str, look: Look, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(store_queue, "HINT_EXTRA_MS", 200)
+    monkeypatch.setattr(hints, "EXTRA_MS", 200)
     async with Server(ServerOptions(url=proxy.url, timeout_ms=50)) as server:
         queue = server.queue(queue_name)
         assert not await queue.wait_hint(bell=True, clock=True, timeout_ms=20)
@@ -79,6 +78,7 @@ async def test_a_server_that_comes_back_is_used_again(
     assert await settle(far_line, await claim_one(far_line), Completed()) is Verdict.OK
 
 
+@pytest.mark.case("CLI-01")
 async def test_calls_that_are_cancelled_mix_up_no_replies(far_queue: QueueStore, proxy: Proxy):
     proxy.delay_s = 0.004
     wires = (far_queue._wire, far_queue.line(trouble=never).wire)

@@ -173,9 +173,12 @@ async def test_a_server_that_refuses_connections_is_asked_fewer_than_five_times_
     shop: Shop, grumpy: Grumpy
 ):
     queues = (QUEUE, "second", "third")
-    async with shop.worker(grumpy.url, queues=queues):
+    async with shop.worker(grumpy.url, queues=queues, LEASE="9s", LEASE_RENEW_INTERVAL="100ms"):
         await shop.add()
         await shop.completed()
+        shop.run_s = 1
+        await shop.add()  # whose lease wants to be extended meanwhile
+        await until(lambda: len(shop.runs) == 2)
         grumpy.shut = True
         grumpy.close_all()
         first = len(grumpy.asked_at)
