@@ -212,6 +212,15 @@ class Histories(QueueMachine):
         said = self.model.reap(limit, crash_limit, max_attempts)
         assert (list(reaped.recovered), list(reaped.buried)) == said
 
+    @rule(limit=st.integers(1, 3), max_stalled=FEW)
+    def a_peer_sweeps(self, limit: int, max_stalled: int) -> None:
+        swept = self.do(self.queue.sweep_stalled(limit, max_stalled))
+        assert (list(swept.recovered), list(swept.buried)) == self.model.sweep(limit, max_stalled)
+
+    @rule()
+    def forget(self) -> None:
+        assert self.do(self.queue.forget()) == self.model.forget()
+
     @rule()
     def pause(self) -> None:
         self.do(self.queue.pause())

@@ -19,6 +19,7 @@ from echomq_worker.domain.outcome import (
     Verdict,
 )
 from echomq_worker.store import Server, ServerOptions
+from tests.support.audit import complaints_of
 from tests.support.cut_wire import CutWire, Fault
 from tests.support.least_rights import unrestricted
 from tests.support.queue_model import QueueModel
@@ -27,6 +28,11 @@ from tests.support.queue_state import Call, Handout, passed_or_not
 
 T = TypeVar("T")
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
+
+
+def lax(complaint: str) -> bool:
+    """The workers here retry for as long as they like, and let a lease end long ago."""
+    return complaint.startswith("too-many-attempts")
 
 
 async def at_once(error: Exception, tries: int) -> None:
@@ -58,6 +64,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.settled: set[tuple[JobId, str]] = set()
         self.tokens: dict[JobId, int] = {}
         self.alive = 0
+        self.steps = 0
 
     def teardown(self) -> None:
         for line in self.lines:
@@ -73,6 +80,15 @@ class QueueMachine(RuleBasedStateMachine):
         found = seen(self.client, self.keys.root)
         assert found == self.model.everything()
         self.hold_to_the_laws(found)
+
+    @invariant()
+    def the_doctor_finds_nothing(self) -> None:
+        # It looks at every place by calls of its own, so not after each of many steps.
+        self.steps += 1
+        if self.steps % 5 == 0:
+            assert [
+                one for one in complaints_of(self.client, self.keys.queue) if not lax(one)
+            ] == []
 
     def hold_to_the_laws(self, found: dict[str, Any]) -> None:
         places = ("pending", "active", "dead")

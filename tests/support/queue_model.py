@@ -152,12 +152,35 @@ class QueueModel(QueueState):
         self.wait(recovered)
         return recovered, buried
 
+    def sweep(self, limit: int, max_stalled: int) -> tuple[list[JobId], list[JobId]]:
+        """Do the same by the base wire's rule, which has a counter of its own."""
+        lost = passed(self.active)[:limit]
+        for id_ in lost:
+            row = self.rows[id_]
+            del self.active[id_]
+            row.state, row.stalled = "pending", (row.stalled or 0) + 1
+            if 0 < max_stalled <= row.stalled:
+                row.last_error = "stalled"
+                self.bury(id_)
+        recovered = [id_ for id_ in lost if id_ not in self.dead]
+        self.wait(recovered)
+        return recovered, [id_ for id_ in lost if id_ in self.dead]
+
     # --- operators -------------------------------------------------------------------------
 
     def resume(self) -> None:
         """Hand out again, and ring for what waits."""
         self.paused = False
         self.ring(len(self.pending))
+
+    def forget(self) -> bool:
+        """Forget counters, marks and lists, unless there are jobs; results expire by themselves."""
+        if self.rows:
+            return False
+        self.completed = self.failed = self.bell = self.clock = 0
+        self.unlisted = set(self.kept)
+        self.paused = False
+        return True
 
     def requeue(self, ids: Sequence[JobId]) -> list[str]:
         """Bring dead jobs back."""
@@ -235,6 +258,7 @@ class QueueModel(QueueState):
                 self.completed += 1
                 if keep_ms:
                     self.kept[held.id] = (result or b"").decode()
+                    self.unlisted.discard(held.id)
             case Retried(delay_ms, error, _, counted):
                 row.last_error = error
                 row.returned = row.returned if counted else (row.returned or 0) + 1

@@ -26,6 +26,7 @@ class Row:
     claim: str | None = None
     returned: int | None = None
     crashes: int | None = None
+    stalled: int | None = None
     last_error: str | None = None
     unknown: bool = False
 
@@ -71,6 +72,8 @@ class QueueState:
     schedule: dict[JobId, int] = field(default_factory=dict[JobId, int])
     dead: set[JobId] = field(default_factory=set[JobId])
     kept: dict[JobId, str] = field(default_factory=dict[JobId, str])
+    unlisted: set[JobId] = field(default_factory=set[JobId])
+    """Jobs whose results are kept, and which no list has any more."""
     completed: int = 0
     failed: int = 0
     paused: bool = False
@@ -88,7 +91,7 @@ class QueueState:
             ],
             "dead": sorted(self.dead),
             "dead:at": sorted(self.dead),
-            "completed": sorted(self.kept),
+            "completed": sorted(set(self.kept) - self.unlisted),
             "metrics:completed": self.completed,
             "metrics:failed": self.failed,
             "bell": self.bell,
