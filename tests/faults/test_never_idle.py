@@ -182,7 +182,7 @@ async def test_a_server_that_refuses_connections_is_asked_fewer_than_five_times_
         grumpy.shut = True
         grumpy.close_all()
         first = len(grumpy.asked_at)
-        await asyncio.sleep(5)
+        await asyncio.sleep(3.5)
         grumpy.shut = False
         asked = grumpy.asked_at[first:]
         await shop.add()
