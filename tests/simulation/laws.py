@@ -3,6 +3,7 @@
 from collections import defaultdict
 
 from echomq_worker.domain.job import JobId
+from tests.simulation.examined import doctors_complaints
 from tests.simulation.plan import CRASH_LIMIT, LEASE_MS, PlannedJob
 from tests.simulation.world import World
 
@@ -21,7 +22,7 @@ def broken_laws(world: World) -> list[str]:
     broken += [f"{id_} was never enqueued by anybody" for id_ in of_job.keys() - known.keys()]
     for id_, job in known.items():
         broken += [f"{id_}: {text}" for text in _of_job(world, job, of_job[id_])]
-    return broken + _left_behind(world)
+    return broken + _left_behind(world) + doctors_complaints(world.server)
 
 
 def _of_job(world: World, job: PlannedJob, history: list[Entry]) -> list[str]:
@@ -45,8 +46,15 @@ def _of_job(world: World, job: PlannedJob, history: list[Entry]) -> list[str]:
         broken
         + _one_holder(world, history)
         + _never_early(job, history)
+        + _kept_when_calm(world, events)
         + _fenced(world, job.id, history)
     )
+
+
+def _kept_when_calm(world: World, events: list[str]) -> list[str]:
+    if world.plan.is_calm and "recovered" in events:
+        return [f"its lease was lost, and nothing had happened: {events}"]
+    return []
 
 
 def _fenced(world: World, id_: JobId, history: list[Entry]) -> list[str]:

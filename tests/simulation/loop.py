@@ -48,7 +48,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._frozen: dict[str, list[Any]] = {}
         super().__init__(self._jump)
         self.set_task_factory(cast("Any", _new_task))
-        self.set_exception_handler(lambda _loop, _context: None)
+        self.unhandled: list[str] = []
+        """What broke in a task or callback, and nobody was there to hear of it."""
+        self.set_exception_handler(self._note)
 
     @property
     def now_ms(self) -> int:
@@ -91,6 +93,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 heapq.heappush(self._own("_scheduled"), handle)
             else:
                 self._own("_ready").append(handle)
+
+    def _note(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        # A reply that nobody waits for any more is no failure.
+        if "task" in context or "handle" in context:
+            self.unhandled.append(f"{context.get('message')}: {context.get('exception')!r}")
 
     def _own(self, name: str) -> Any:
         return getattr(self, name)

@@ -40,6 +40,10 @@ MUTANTS: dict[str, Callable[[], Change]] = {
     "leases are short": _replaced(
         "now + lease_ms", "now + lease_ms / 4", "claim", "beat", "settle"
     ),
+    "leases are not extended": _replaced(
+        "redis.call('ZADD', active, now + lease_ms, id)", "", "extend"
+    ),
+    "a death has no time": _replaced("redis.call('ZADD', dead_at, now, job.id)", "", "settle"),
     "due times are early": _replaced(
         "'-inf', now, 'LIMIT'", "'-inf', now + 40, 'LIMIT'", "claim", "beat", "settle"
     ),

@@ -55,6 +55,7 @@ class World:
             except Exception as error:  # noqa: BLE001 - the seed is told with it
                 self.seen.complaints.append(f"the run broke: {error!r}")
             self._read_log()
+            self.seen.complaints += self.loop.unhandled
             self._take_down()
 
     # --- the run ---------------------------------------------------------------------------
