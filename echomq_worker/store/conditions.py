@@ -22,10 +22,11 @@ class Reaction(Enum):
     )
     RECONNECT = "the connection is closed, since this server is no longer the one; then as above"
     DRAIN = (
-        "outcomes, leases and recovery go on, since they free memory; claims wait and log "
-        "`server.full`; a producer raises at once"
+        "what frees memory goes on: outcomes, leases, recovery, claims of what waits; the rest is "
+        "asked again and the log says `server.full`; a producer raises at once"
     )
     GIVE_UP = "raised; a worker tries a few times more, then exits with code 77"
+    FAIL = "raised; a worker tries a few times more, then exits with code 1"
     REFUSE = "raised, and nothing was changed; a worker logs it and serves its other queues"
 
 
@@ -57,7 +58,7 @@ CONDITIONS = (
     Condition("WRONGPASS", "the password is wrong", AccessError, Reaction.GIVE_UP),
     Condition("NOPERM", "the user may not do that", AccessError, Reaction.GIVE_UP),
     Condition("WRONGTYPE", "a key holds something else", WrongTypeError, Reaction.REFUSE),
-    Condition("MOVED", "the queue is on another node", ServerError, Reaction.REFUSE),
+    Condition("MOVED", "the queue is on another node", ServerError, Reaction.FAIL),
 )
 """All of them, as the README lists them. `MAXCLIENTS` is our word: the server says a sentence."""
 
