@@ -15,8 +15,8 @@ TELL_EVERY_MS = 10_000
 """Broken connections that are mended at once are mentioned no more often."""
 _HINTS = {
     "server.away": "running jobs go on; nothing is claimed until it answers again",
-    "server.full": "outcomes are written and free memory; nothing is claimed until there is room. "
-    "Raise maxmemory, or let jobs finish",
+    "server.full": "outcomes are written and free memory; what needs more is asked again until "
+    "there is room. Raise maxmemory, or let jobs finish",
     "wakeups.away": "jobs are found by looking once a beat until it answers again",
 }
 _ENDS = {"away": "back", "full": "has_room"}
