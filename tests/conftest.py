@@ -9,12 +9,17 @@ from collections.abc import AsyncGenerator, Callable, Generator
 import pytest
 import pytest_asyncio
 import redis
+import structlog
 from redis.asyncio import Redis as AsyncRedis
 
 from tests.support.docker import engine_must_answer, why_no_engine
 from tests.support.leaks import LeakCheck
 from tests.support.least_rights import least, unrestricted
 from tests.support.servers import NoTestServerError, Source, choose_source
+
+# Where nobody has configured logs, structlog lets rich draw tracebacks with all local variables,
+# which takes minutes for a message of megabytes. (The product configures its own.)
+structlog.dev.ConsoleRenderer.get_active().exception_formatter = structlog.dev.plain_traceback
 
 
 def pytest_report_header() -> list[str]:
