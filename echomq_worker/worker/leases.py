@@ -21,6 +21,8 @@ from echomq_worker.worker.pulse import Pulse
 from echomq_worker.worker.run import Run
 
 FAILURES_LIMIT = 5
+AGAIN_MS = 200
+"""Soon, since the lease is running out; connections have a backoff of their own."""
 MOST_NAMED = 20
 _by_queue = attrgetter("held.queue")
 
@@ -174,7 +176,7 @@ class Leases:
         )
 
     def _wait_ms(self, failures: int) -> int:
-        return min(self._every_ms, 250 << min(failures, 4)) if failures else self._every_ms
+        return min(self._every_ms, AGAIN_MS) if failures else self._every_ms
 
     def _noticed(self, error: Exception) -> None:
         if not self._failing:

@@ -130,7 +130,7 @@ async def test_loading_for_a_while(new_field: MakeField, tmp_path: Path):
     program.chmod(0o700)
     with EmbeddedServer(tmp_path / "data", binary=program) as server:
         with redis.Redis.from_url(server.url) as client:
-            client.mset({f"filler:{number}": "x" * 100 for number in range(3_000)})
+            client.mset({f"filler:{number}": "x" * 100 for number in range(1_200)})
             client.bgrewriteaof()
         field = new_field(server.url)
         async with field.ready():

@@ -18,14 +18,14 @@ from tests.faults.matrix.moments import MOMENTS
 from tests.support.look import looking_at
 from tests.support.processes import ROOT
 
-LEASE_S = 1.5
+LEASE_S = 2.5
 RECOVERY_S = LEASE_S + 3
 """What is promised after the death of a worker."""
 PATIENCE_S = 20.0
 APP = "tests.faults.matrix.handlers:app"
 SETTINGS = {
     "ECHOMQ_APP_DIR": str(ROOT),
-    "ECHOMQ_LEASE": "1500ms",
+    "ECHOMQ_LEASE": f"{LEASE_S}s",
     "ECHOMQ_BEAT": "250ms",
     "ECHOMQ_LOG_EVENTS": "10000",
     "ECHOMQ_LOG_FORMAT": "json",
