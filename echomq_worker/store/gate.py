@@ -17,6 +17,10 @@ LONGEST_WAIT_S = 1.0
 LOOK_AGAIN_S = 0.02
 
 
+class WaitedInVainError(NotConnectedError):
+    """Somebody else's attempt has failed, so that this one was not made; nothing was sent."""
+
+
 class ConnectGate:
     """Lets one connection at a time be made, and none for a while after one has failed.
 
@@ -46,7 +50,7 @@ class ConnectGate:
         """Wait for a turn, on the event loop; the block is the attempt.
 
         Raises:
-            NotConnectedError: if another attempt fails meanwhile.
+            WaitedInVainError: if another attempt fails meanwhile.
         """
         seen = self._failures
         while (wait_s := self.ask(seen)) > 0:  # noqa: ASYNC110 - threads take turns as well
@@ -78,11 +82,11 @@ class ConnectGate:
             0 if it is granted, else after how many seconds to ask again.
 
         Raises:
-            NotConnectedError: an attempt has failed since then.
+            WaitedInVainError: an attempt has failed since then.
         """
         with self._lock:
             if self._failures != seen:
-                raise NotConnectedError(self._error)
+                raise WaitedInVainError(self._error)
             left_s = self._opens_at - self._monotonic()
             if self._busy or left_s > 0:
                 return LOOK_AGAIN_S if self._busy else min(left_s, LOOK_AGAIN_S)

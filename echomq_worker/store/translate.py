@@ -20,6 +20,7 @@ from echomq_worker.errors import (
     WrongTypeError,
 )
 from echomq_worker.store.conditions import PASSING
+from echomq_worker.store.gate import WaitedInVainError
 
 _CODE = re.compile(r"(?:^|: -)([A-Z]{3,})\b")
 """The word that tells errors apart. Older servers put one of a script behind their own text."""
@@ -89,7 +90,7 @@ def _unanswered(error: BaseException, text: str) -> UnavailableError:
             "See ECHOMQ_REDIS_URL"
         )
     reason = text or type(error).__name__
-    if any(said in text for said in _NEVER_SENT):
+    if isinstance(error, WaitedInVainError) or any(said in text for said in _NEVER_SENT):
         return UnreachableError(f"no connection to the server, nothing was sent: {reason}")
     return UnavailableError(f"no answer from the server ({reason}); the outcome is unknown")
 

@@ -7,6 +7,7 @@ import pytest
 from redis.exceptions import ConnectionError as NotConnectedError
 
 from echomq_worker.store.gate import FIRST_WAIT_S, LONGEST_WAIT_S, ConnectGate
+from echomq_worker.store.translate import UnreachableError, translated
 
 REFUSED = NotConnectedError("refused")
 
@@ -79,8 +80,9 @@ def test_who_waits_for_a_turn_fails_with_whoever_has_it():
     assert gate.ask(seen) == 0
     assert gate.ask(seen) > 0
     gate.note(REFUSED)
-    with pytest.raises(NotConnectedError, match="refused"):
+    with pytest.raises(NotConnectedError, match="refused") as caught:
         gate.ask(seen)
+    assert isinstance(translated(caught.value), UnreachableError), "nothing was sent"
 
 
 def test_an_attempt_that_was_cancelled_says_nothing_about_the_server():
