@@ -2,16 +2,20 @@
 
 from echomq_worker.doctor.state import audit, repair
 from echomq_worker.domain.finding import Finding, Severity
-from echomq_worker.errors import ServerError
+from echomq_worker.errors import AccessError, ServerError
 from echomq_worker.store import Server
 
 NAME = "state"
+OPERATOR = "look as an operator: `echomq doctor --acl operator` prints the rule of one"
 
 
 async def look_at(server: Server, queue: str) -> list[Finding]:
     """Return what is wrong with a queue; one finding that says so if it is nothing."""
     try:
         found = await audit(server, queue)
+    except AccessError as error:
+        text = f"its state may not be read by this user: {error}"
+        return [_about(queue, Severity.WARN, text, OPERATOR)]
     except ServerError as error:
         return [_about(queue, Severity.FAIL, f"its state could not be read: {error}")]
     return found or [_about(queue, Severity.OK, "nothing is out of place")]
@@ -23,5 +27,5 @@ async def mend(server: Server, queue: str) -> tuple[list[Finding], list[Finding]
     return done, await look_at(server, queue)
 
 
-def _about(queue: str, severity: Severity, text: str) -> Finding:
-    return Finding(check=NAME, severity=severity, text=text, queue=queue)
+def _about(queue: str, severity: Severity, text: str, hint: str = "") -> Finding:
+    return Finding(check=NAME, severity=severity, text=text, hint=hint, queue=queue)

@@ -140,6 +140,22 @@ def test_the_rule_that_it_prints_is_enough_for_a_worker(
     admin.execute_command("ACL", "DELUSER", "echomq")
 
 
+@pytest.mark.parametrize(("role", "severity"), [("worker", "warn"), ("operator", "ok")])
+def test_what_a_user_may_not_read_is_no_failure_and_no_pass(
+    embedded: EmbeddedServer, admin: "redis.Redis", role: str, severity: str
+):
+    plain = unrestricted(embedded.url)
+    rule = echomq("doctor", "--acl", role, ECHOMQ_REDIS_URL=plain).stdout
+    admin.execute_command(*rule.split())
+    url = plain.replace("unix://", "unix://echomq:PASSWORD@")
+
+    done = echomq("doctor", "--json", ECHOMQ_REDIS_URL=url)
+
+    assert done.returncode == 0, done.stdout
+    assert [finding["severity"] for finding in findings(done.stdout)["state"]] == [severity]
+    admin.execute_command("ACL", "DELUSER", "echomq")
+
+
 @pytest.mark.case("SEC-09")
 @pytest.mark.parametrize(
     "url",
