@@ -21,12 +21,14 @@ class Hands:
         self.empty = asyncio.Event()
         """Set while nothing is held."""
         self.empty.set()
+        self._names_lately: set[str] = set()
 
     def take(self, run: Run) -> None:
         """Hold a job whose handler is about to run."""
         self.total += 1
         self.held.add(run)
         self.running.add(run)
+        self._names_lately.add(run.name)
         self.quiet.clear()
         self.empty.clear()
 
@@ -42,9 +44,11 @@ class Hands:
         if not self.held:
             self.empty.set()
 
-    def held_names(self) -> Collection[str]:
-        """Return the names of the jobs that are held, each once."""
-        return sorted({run.name for run in tuple(self.held)})
+    def names_lately(self) -> set[str]:
+        """Return the names of the jobs that were held at any time since the last such question."""
+        held = {run.name for run in tuple(self.held)}
+        lately, self._names_lately = self._names_lately | held, held
+        return lately
 
     def names(self) -> Collection[str]:
         """Return the names of the jobs that are running, each once."""

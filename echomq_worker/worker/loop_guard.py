@@ -56,6 +56,7 @@ class LoopGuard:
         self._ticked_at = 0.0
         self._seen: Culprit | None = None
         self._told: dict[str | None, int] = {}
+        self._suspects: set[str] = set()
         self._log: Any = structlog.get_logger("echomq.worker")
 
     async def run(self) -> None:
@@ -76,6 +77,7 @@ class LoopGuard:
         self._ticked_at = time.monotonic()
         self._lag.add(late_ms)
         seen, self._seen = self._seen, None
+        self._suspects = self._hands.names_lately()
         if late_ms < self._limit_ms:
             return
         culprit = seen or Culprit()
@@ -107,8 +109,8 @@ class LoopGuard:
         return Culprit(at=at) if run is None else Culprit(run.held.id, run.name, at)
 
     def _tell(self, event: str, late_ms: float, culprit: Culprit) -> None:
-        # If no thread could look meanwhile, it is one of those that are held.
-        unseen = {} if culprit.at or culprit.job_id else {"suspects": self._hands.held_names()}
+        # If no thread could look meanwhile, it is one of those that were held.
+        unseen = {} if culprit.at or culprit.job_id else {"suspects": sorted(self._suspects)}
         self._log.warning(
             event,
             lag=round(late_ms / 1_000, 3),

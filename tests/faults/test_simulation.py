@@ -41,7 +41,7 @@ def test_one_seed_is_one_run():
 
 @pytest.mark.parametrize("mutant", sorted(MUTANTS))
 def test_the_simulation_notices_when(mutant: str):
-    done = simulate("--seeds", "0:150", "--first", "--mutant", mutant)
+    done = simulate("--seeds", "0:400", "--first", "--jobs", "2", "--mutant", mutant)
 
     assert done.returncode == 1, done.stdout + done.stderr
     assert "laws:" in done.stdout

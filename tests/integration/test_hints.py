@@ -1,19 +1,21 @@
 """Waiting for hints: told, not told, or told to stop waiting, all on one connection."""
 
 import asyncio
+import re
 
 from echomq_worker.store import QueueStore, Server, ServerOptions
 from tests.support.jobs import A, enqueue
 from tests.support.look import Look
 
 LONG_MS = 20_000
+BLOCKED = re.compile(rb" flags=\w*b\w* .* cmd=blpop ")
 
 
 async def waiting(queue: QueueStore, look: Look, *, clock: bool = False) -> "asyncio.Task[bool]":
     """Wait for the bell; return when the server knows of it."""
     task = asyncio.create_task(queue.wait_hint(bell=True, clock=clock, timeout_ms=LONG_MS))
     async with asyncio.timeout(5):
-        while b"cmd=blpop" not in await look.do("CLIENT", "LIST"):  # noqa: ASYNC110 - the server's
+        while not BLOCKED.search(await look.do("CLIENT", "LIST")):  # noqa: ASYNC110 - the server's
             await asyncio.sleep(0.01)
     return task
 
@@ -68,6 +70,7 @@ async def test_connections_tell_whose_they_are_and_what_for(
         queue = server.queue(queue_name)
         await enqueue(queue, A)
         await queue.counts()
+        assert await queue.wait_hint(bell=True, clock=False, timeout_ms=LONG_MS)
         task = await waiting(queue, look)
         listed: bytes = await look.do("CLIENT", "LIST")
         names = {word for word in listed.decode().split() if f"echomq:{queue_name}" in word}

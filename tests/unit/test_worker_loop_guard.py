@@ -10,6 +10,7 @@ from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.loop_guard import LoopGuard
 from echomq_worker.worker.run import Run
 from echomq_worker.worker.stats import Stats
+from tests.fakes import settled
 from tests.unit.worker_rig import Rig
 
 LIMIT_MS = 20
@@ -72,6 +73,26 @@ async def test_how_late_the_loop_turns_is_counted():
         guard = next(each for each in rig.parts.support if isinstance(each, LoopGuard))
         guard._tick(6_000)
         assert (lag.by_bound(), lag.longest_ms) == ({"up to 1ms": 10, "over 5s": 1}, 6_000)
+
+
+async def test_one_that_has_ended_when_the_loop_turns_again_is_a_suspect_as_well():
+    rig = Rig()
+
+    async def quick() -> None:
+        """End before anybody looks."""
+
+    rig.handle(quick, name="quick")
+    with capture_logs() as logs:
+        async with rig.running():
+            guard = next(each for each in rig.parts.support if isinstance(each, LoopGuard))
+            rig.queue.enqueue("quick")
+            await settled()
+            assert not rig.parts.hands.held
+            guard._tick(6_000)
+            guard._told.clear()
+            guard._tick(6_000)
+    blocked = [line["suspects"] for line in logs if line["event"] == "loop.blocked"]
+    assert blocked == [["quick"], []]
 
 
 async def test_if_nobody_could_look_all_that_are_held_are_suspects():
