@@ -49,8 +49,8 @@ def test_two_thousand_files_are_indexed_and_a_killed_worker_loses_nothing(files:
     assert account["lines"] == sum(number % 7 for number in range(2_000))
     assert account["lateness_ms"]["count"] == account["delayed"]
     assert account["lateness_ms"]["min"] >= 0
+    # How many jobs it held when it was killed is chance.
     assert (account["workers"], account["killed"]) == (2, 1)
-    assert account["recovered"] > 0
 
 
 def test_it_indexes_its_own_sources_and_tells_people_what_became_of_them():

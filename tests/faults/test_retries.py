@@ -140,5 +140,6 @@ async def test_what_remains_does_not_depend_on_how_many_jobs_there_were(
 
     few = await remaining(10)
     many = await remaining(200)
-    assert set(many) <= set(few) | {look.keys.completed}
+    hints = {look.keys.bell, look.keys.clock}  # whether one is left is chance; never more than one
+    assert set(many) <= set(few) | {look.keys.completed} | hints
     assert not [key for key in many if ":job:" in key or ":done:" in key]
