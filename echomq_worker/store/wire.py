@@ -60,6 +60,7 @@ class PrivateWire:
         self._pool = client.connection_pool
         self._use = use
         self._extra_s = extra_ms / 1000
+        self._timeout_s: float | None = None
         self._connection: AbstractConnection | None = None
         self.epoch = 0
         """How often it has connected."""
@@ -84,12 +85,15 @@ class PrivateWire:
             self._connection = self._pool.make_connection()
             if self._use and self._connection.client_name:
                 self._connection.client_name += f":{self._use}"
-            # Not by an argument of each read: that one ends with None, as an empty reply does.
-            if self._connection.socket_timeout is not None:
-                self._connection.socket_timeout += self._extra_s
+            self._timeout_s = self._connection.socket_timeout
         if not self._connection.is_connected:
+            self._connection.socket_timeout = self._timeout_s
             await self._connection.connect()
             self.epoch += 1
+            # Only now, since all others wait while a connection is made. And not by an argument of
+            # each read: that one ends with None, as an empty reply does.
+            if self._timeout_s is not None:
+                self._connection.socket_timeout = self._timeout_s + self._extra_s
         return self._connection
 
     async def aclose(self) -> None:

@@ -7,8 +7,11 @@ import pytest
 import redis
 
 from echomq_worker.embedded import EmbeddedServer
+from echomq_worker.errors import UnavailableError
+from echomq_worker.store import Server, ServerOptions
 from tests.support.grumpy import About, Grumpy, calls_of, on
-from tests.support.private import cut_all_connections
+from tests.support.jobs import LEASE_MS
+from tests.support.private import QUEUE, cut_all_connections
 from tests.support.shop import Shop, until
 from tests.support.stores import no_trouble
 
@@ -19,6 +22,11 @@ TIMEOUT_S = 0.4
 USES = ("claims", "hints", "leases", "commands")
 CALLS = {name: calls_of(name) for name in ("claim", "settle", "beat", "extend")}
 KINDS: dict[str, About] = {use: on(use) for use in USES} | CALLS
+
+
+async def soon_again(_error: Exception, _tries: int) -> None:
+    """Ask again in a moment."""
+    await asyncio.sleep(0.02)
 
 
 @pytest.mark.case("REC-02")
@@ -135,6 +143,23 @@ async def test_handlers_that_use_up_the_shared_connections_stop_no_lease_no_reco
     await dead_peer.aclose()
 
     assert await shop.ran_once()
+
+
+async def test_a_connection_for_hints_that_is_never_made_holds_up_the_others_no_longer_than_any(
+    grumpy: Grumpy,
+):
+    grumpy.ignore(on("hints"))
+    options = ServerOptions(url=grumpy.url, client_name="echomq:w", timeout_ms=100)
+    async with Server(options) as server:
+        queue = server.queue(QUEUE)
+        waiting = asyncio.create_task(queue.wait_hint(bell=True, clock=True, timeout_ms=5_000))
+        await until(lambda: grumpy.made["hints"] == 1)
+        async with asyncio.timeout(2):  # its wait and 2 s on top would be 7
+            line = queue.line(trouble=soon_again)
+            await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)
+            await line.aclose()
+            with pytest.raises(UnavailableError):
+                await waiting
 
 
 async def test_a_server_that_answers_again_is_worked_for_within_two_seconds(
