@@ -63,10 +63,22 @@ def wired_to(settings: "Settings", options: "ServerOptions | None" = None) -> Wi
         options: those of a server that this process uses besides. Whoever shares them takes turns
             in asking a server that is away.
     """
+    if settings.redis_url.tls and not settings.redis_url.verify_tls:
+        _warn_of_any_certificate()
     return Wiring(
         make_backend=lambda: _server(options or server_options(settings)),
         max_payload=settings.max_payload,
         node=settings.node_id,
+    )
+
+
+def _warn_of_any_certificate() -> None:
+    import structlog  # noqa: PLC0415 - seldom needed
+
+    structlog.get_logger("echomq").warning(
+        "server.unverified",
+        hint="ssl_cert_reqs=none takes any certificate: anybody may pose as the server. Take it "
+        "away; ECHOMQ_REDIS_TLS_CA_PATH names a private authority",
     )
 
 

@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import socket
+import ssl
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
@@ -85,10 +86,7 @@ def translated(error: BaseException, about: str = "") -> EchoMQError:
 
 def _unanswered(error: BaseException, text: str) -> UnavailableError:
     if isinstance(error, redis_errors.ConnectionError) and (place := _CONNECTING.match(text)):
-        return UnreachableError(
-            f"cannot connect to the server at {place[1]}: {_why(error)}. Is it running? "
-            "See ECHOMQ_REDIS_URL"
-        )
+        return UnreachableError(f"cannot connect to the server at {place[1]}: {_why(error)}")
     reason = text or type(error).__name__
     if isinstance(error, WaitedInVainError) or any(said in text for said in _NEVER_SENT):
         return UnreachableError(f"no connection to the server, nothing was sent: {reason}")
@@ -97,6 +95,21 @@ def _unanswered(error: BaseException, text: str) -> UnavailableError:
 
 def _why(error: BaseException) -> str:
     cause = error.__cause__ or error.__context__
+    match cause:
+        # Before OSError, which it is too: its number is not one of the system's.
+        case ssl.SSLCertVerificationError(verify_message=str(reason)):
+            return (
+                f"its certificate was refused: {reason.rstrip('.')}. It must name this host, be in "
+                "force, and come from an authority that is trusted: ECHOMQ_REDIS_TLS_CA_PATH names "
+                "a private one"
+            )
+        case ssl.SSLError():
+            return f"TLS failed: {cause.reason or cause}. Does it speak TLS there (rediss://)?"
+        case _:
+            return f"{_system_reason(error, cause)}. Is it running? See ECHOMQ_REDIS_URL"
+
+
+def _system_reason(error: BaseException, cause: BaseException | None) -> str:
     if f"[Errno {errno.ECONNREFUSED}]" in str(cause):
         return "connection refused"
     match cause:
