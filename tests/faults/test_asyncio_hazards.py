@@ -10,7 +10,7 @@ import pytest
 
 from echomq_worker import EchoMQ, testing
 
-STEPS = range(0, 301, 10)
+STEPS = sorted({*range(0, 61, 3), *range(60, 301, 10)})
 
 
 @pytest.mark.case("AIO-01")

@@ -1,26 +1,33 @@
 """Hostile neighbours: what they write is data, never code, and costs little."""
 
 import json
+import random
+import time
 from typing import Any
 
 import pytest
+import redis
 import structlog
 
 from echomq_worker import EchoMQ, JobFailedError, testing
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.outcome import Buried
+from echomq_worker.embedded import EmbeddedServer
 from echomq_worker.errors import InvalidIdError, InvalidQueueError
 from echomq_worker.handlers.results import ANY_RESULT
 from echomq_worker.observe.render import render_json, render_logfmt
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.scripts import script, script_names
-from echomq_worker.store import QueueStore
+from echomq_worker.store import QueueStore, Server, ServerOptions
 from echomq_worker.store.line import Line
 from tests.support.jobs import A, B, claim, enqueue, new_job, settle
 from tests.support.logs import configured
 from tests.support.look import Look
+from tests.support.stores import no_trouble
 
 INJECTIONS = ["]]..redis.call('flushall')..[[", '\');redis.call("del","x")--', "%s{}$1\\0"]
+HEALTHY_WITHIN_S = 3
+"""Three times what is promised: the machine may be busy with other tests."""
 
 
 @pytest.mark.case("SEC-14")
@@ -43,6 +50,29 @@ async def test_what_looks_like_code_is_a_value(
     assert (await look.row(A))["last_error"] == text
     loaded = [one.source for one in scripts]
     assert loaded == [script(name).source for name in script_names()]
+
+
+@pytest.mark.case("SEC-14")
+async def test_names_and_texts_make_no_new_scripts(
+    private_server: EmbeddedServer, admin: "redis.Redis"
+):
+    dice = random.Random(14)
+    known: set[int] = set()
+    async with Server(ServerOptions(url=private_server.url)) as server:
+        for number in range(100):
+            queue = server.queue("".join(dice.choices("abcxyz019_.-", k=20)) + str(number))
+            line = queue.line(trouble=no_trouble)
+            text = dice.choice(INJECTIONS) + dice.randbytes(8).hex()
+            await queue.enqueue([new_job(A, payload=text.encode(), name=text)])
+            await queue.pause(reason=text, by=text)
+            await queue.resume()
+            (held,) = await claim(line)
+            await settle(line, held, Buried(text))
+            await queue.requeue([A])
+            await line.aclose()
+            known.add(int(admin.info("memory")["number_of_cached_scripts"]))
+    assert len(known) == 1
+    assert known.pop() <= len(script_names())
 
 
 @pytest.mark.case("SEC-02", "SEC-03")
@@ -75,18 +105,22 @@ async def test_many_malformed_rows_and_odd_scores_hold_up_no_healthy_job(
     await look.do("ZADD", keys.pending, 0, b"z" * 1_000_000)
     app = EchoMQ(redis_url=server_url, default_queue=queue.name)
     ran: list[int] = []
+    ended: list[float] = []
 
     @app.job("work")
     async def work(n: int) -> None:
         ran.append(n)
+        ended.append(time.monotonic())
 
     with structlog.testing.capture_logs() as logs:
         async with app:
             for number in range(5):
                 await work.enqueue(number)
+            began = time.monotonic()
             await testing.run_worker(app, server_url)
 
     assert sorted(ran) == [0, 1, 2, 3, 4]
+    assert max(ended) - began < HEALTHY_WITHIN_S
     assert await look.members(keys.pending) == []
     assert await look.do("XLEN", keys.quarantine) < 1_500
     assert len([line for line in logs if line["event"] == "jobs.set_aside"]) == 1
