@@ -24,14 +24,14 @@ async def enqueue_many(server: Server, name: str, count: int, seconds: float) ->
 
 
 @pytest.mark.slow
-@pytest.mark.case("LSE-25", "MX-F1-renew")
+@pytest.mark.case("LSE-25", "RTY-05", "MX-F1-renew")
 async def test_after_a_hard_kill_a_hundred_running_jobs_run_again_within_the_lease_and_3_s(
     start_daemon: StartDaemon, server: Server, queue: QueueStore, runs: Runs
 ):
     ids = await enqueue_many(server, "rest_at_first", 100, 60)
-    victim = start_daemon(**MANY)
+    victim = start_daemon(**MANY, ECHOMQ_JOB_TIMEOUT="6h")
     victim.wait_until(lambda: len(runs("started")) == 100, "a hundred jobs")
-    heir = start_daemon(**MANY)
+    heir = start_daemon(**MANY, ECHOMQ_JOB_TIMEOUT="6h")
     heir.wait_for("worker.started")
     time.sleep(1)  # noqa: ASYNC251 - somewhere between two extensions
 
