@@ -86,6 +86,16 @@ class Held:
     keep_result_ms: int | None = None
     group: str | None = None
     """The lane it belongs to."""
+    timeout_ms: int | None = None
+    """How long a run may take, in ms; 0 means for ever, None leaves it to the handler."""
+    backoff: str | None = None
+    """How long to wait between attempts, as `read_backoff` reads it; None: the handler's choice."""
+    expires_ms: int | None = None
+    """When it is no longer to be started, in Unix ms by the server's clock."""
+    scheduler: str | None = None
+    """The scheduler that has made it."""
+    instant_ms: int | None = None
+    """The planned instant of the scheduler's occurrence, in Unix ms."""
 
     @property
     def attempt(self) -> int:
@@ -110,3 +120,5 @@ class Claimed:
     """Malformed members and rows that went to quarantine instead of a handler."""
     watching: bool = False
     """True if this worker is the watcher of the queue (only a claim or a beat knows)."""
+    next_fire_ms: int | None = None
+    """When the next scheduler fires; None if there is none (only a claim or a beat knows)."""

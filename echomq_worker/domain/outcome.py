@@ -32,6 +32,8 @@ class Buried:
 
     error: str
     failures: bytes = b""
+    pauses: bool = False
+    """True if no worker knows its handler: then the scheduler that has made it is paused."""
 
 
 @dataclass(frozen=True, slots=True)

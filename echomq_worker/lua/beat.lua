@@ -4,10 +4,10 @@
 --! keys root pending active schedule dead dead_at failed_count meta bell clock pump workers worker log
 --! args caller call_number again call_id lease_ms limit promote_limit worker_id watch_ms log_size reap_limit crash_limit max_attempts presence_ms
 --! rest presence
---! include receipt handout reap watch
+--! include receipt handout reap watch next_fire
 --
 -- `presence`: fields and values of what this worker says about itself. Replies { handout, ids
--- recovered, ids buried, watching, whether the queue has the mark of our layout }.
+-- recovered, ids buried, watching, whether the queue has the mark of our layout, next fire }.
 
 local bad = bad_handout() or bad_watch()
   or (not whole(reap_limit, 0) and bad_argument('reap_limit'))
@@ -57,4 +57,4 @@ if alive then
   redis.call('HSET', worker, 'beat', now, unpack(ARGV, presence))
   redis.call('PEXPIRE', worker, presence_ms)
 end
-return { handout, recovered, buried, watches, redis.call('HEXISTS', meta, 'ext') }
+return { handout, recovered, buried, watches, redis.call('HEXISTS', meta, 'ext'), next_fire() }

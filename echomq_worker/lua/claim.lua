@@ -3,9 +3,9 @@
 --
 --! keys root pending active schedule meta bell clock pump log
 --! args caller call_number again call_id lease_ms limit promote_limit worker_id watch_ms log_size
---! include receipt handout watch
+--! include receipt handout watch next_fire
 --
--- Replies { now, next due, left in pending, paused, set aside, jobs, watching }.
+-- Replies { now, next due, left in pending, paused, set aside, jobs, watching, next fire }.
 
 local bad = bad_handout() or bad_watch()
 if bad then return bad end
@@ -22,4 +22,5 @@ else
   keep_answer(handed_out_ids(handout), #handout[6] > 0)
 end
 handout[7] = watching(overdue)
+handout[8] = next_fire()
 return handout

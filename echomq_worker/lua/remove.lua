@@ -3,7 +3,7 @@
 --
 --! keys root pending active schedule dead dead_at bell log
 --! args id dedup places log_size
---! include time flow side log check
+--! include time flow side log check occurrence
 --
 -- `dedup` is the deduplication id to release if it names this job, or ''. What lies in `dead` without
 -- a row is removed from there. Replies 1 removed, 0 gone, 2 elsewhere, 3 active, 4 locked.
@@ -14,7 +14,8 @@ local wrong = wrong_type({
   root .. 'de:' .. dedup, 'string',
 }) or wrong_side_key() or wrong_log()
 if wrong then return wrong end
-local fields = redis.pcall('HMGET', row, 'attempts', 'group', 'parent', 'parent_queue', 'parent_policy', 'lock')
+local fields = redis.pcall('HMGET', row, 'attempts', 'group', 'parent', 'parent_queue', 'parent_policy', 'lock',
+  'scheduler', 'instant')
 wrong = wrong_lane(fields[2])
 if wrong then return wrong end
 
@@ -36,6 +37,7 @@ if fields[3] and not is_dead then child_died(id, fields[3], fields[4], fields[5]
 if dedup ~= '' and redis.call('GET', root .. 'de:' .. dedup) == id then redis.call('DEL', root .. 'de:' .. dedup) end
 redis.call('DEL', row, row .. ':logs', row .. ':lock', row .. ':dependencies', row .. ':processed',
   row .. ':failed', row .. ':unsuccessful')
+if not is_dead then occurrence_ended(id, fields[7], fields[8], 'removed') end
 settle_down()
 note('removed', id, fields[1] or 0)
 return 1

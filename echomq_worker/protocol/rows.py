@@ -47,8 +47,8 @@ def outcome_operands(held: Held, outcome: Outcome) -> tuple[Operand, ...]:
             return ("C", *who, keep_ms, result or b"", b"")
         case Retried(delay_ms, error, failures, counted):
             return ("R" if counted else "r", *who, delay_ms, _told(error), failures)
-        case Buried(error, failures):
-            return ("B", *who, 0, _told(error), failures)
+        case Buried(error, failures, pauses):
+            return ("N" if pauses else "B", *who, 0, _told(error), failures)
         case Snoozed(delay_ms, unknown):
             return ("U" if unknown else "S", *who, delay_ms, b"", b"")
         case HandedBack():
@@ -69,7 +69,12 @@ def read_verdicts(reply: bytes) -> list[Verdict]:
 
 
 def read_handout(
-    reply: Sequence[Any], queue: str, claim: str, *, watching: bool = False
+    reply: Sequence[Any],
+    queue: str,
+    claim: str,
+    *,
+    watching: bool = False,
+    next_fire: bytes = b"",
 ) -> Claimed:
     """Read what `claim.lua`, `settle.lua` and `beat.lua` say about a claim."""
     now_ms, next_due, left, paused, set_aside, rows = reply[:6]
@@ -81,6 +86,7 @@ def read_handout(
         paused=paused == 1,
         set_aside=set_aside,
         watching=watching,
+        next_fire_ms=read_ms(next_fire),
     )
 
 
@@ -152,7 +158,8 @@ def _unfit(job: NewJob, what: str, value: object, expected: str) -> InvalidArgum
 
 
 def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
-    id_, token, payload, name, most, returned, crashes, failures, unknown, keep, group = row
+    id_, token, payload, name, most, returned, crashes, failures, unknown, keep, group = row[:11]
+    timeout, backoff, expires, scheduler, instant = row[11:16]
     return Held(
         queue=queue,
         id=JobId(id_.decode()),
@@ -167,4 +174,9 @@ def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
         unknown_since_ms=read_number(unknown),
         keep_result_ms=read_number(keep),
         group=read_text(group),
+        timeout_ms=read_number(timeout),
+        backoff=read_text(backoff),
+        expires_ms=read_number(expires),
+        scheduler=read_text(scheduler),
+        instant_ms=read_number(instant),
     )

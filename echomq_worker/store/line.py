@@ -61,7 +61,9 @@ class Line:
         number = self.caller.next_number()
         args = self._handout_args(number, limit, lease_ms, promote) | self._watch_args()
         reply = await self._ask(self.scripts.claim, number, args)
-        return read_handout(reply, self.queue, self.caller.id_of(number), watching=reply[6] == 1)
+        watching, next_fire = reply[6:8]
+        claim = self.caller.id_of(number)
+        return read_handout(reply, self.queue, claim, watching=watching == 1, next_fire=next_fire)
 
     async def settle(
         self,
@@ -128,9 +130,9 @@ class Line:
         await self.wire.aclose()
 
     def _read_beat(self, reply: Reply, claim: str) -> Beat:
-        handout, recovered, buried, watching, marked = reply
+        handout, recovered, buried, watching, marked, next_fire = reply
         return Beat(
-            claimed=read_handout(handout, self.queue, claim),
+            claimed=read_handout(handout, self.queue, claim, next_fire=next_fire),
             reaped=Reaped(_ids(recovered), _ids(buried)),
             watching=watching == 1,
             emptied=self.marks and not marked,

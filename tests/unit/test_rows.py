@@ -72,6 +72,7 @@ OUTCOMES: list[tuple[Outcome, tuple[object, ...]]] = [
     (Retried(50, "no", b"[]"), ("R", *WHO, 50, b"no", b"[]")),
     (Retried(50, "no", counted=False), ("r", *WHO, 50, b"no", b"")),
     (Buried("no", b"[]"), ("B", *WHO, 0, b"no", b"[]")),
+    (Buried("no", b"[]", pauses=True), ("N", *WHO, 0, b"no", b"[]")),
     (Snoozed(50), ("S", *WHO, 50, b"", b"")),
     (Snoozed(50, unknown=True), ("U", *WHO, 50, b"", b"")),
     (HandedBack(), ("H", *WHO, 0, b"", b"")),
@@ -130,8 +131,9 @@ def test_a_handout_is_read_whole():
 
 def test_a_job_of_a_handout_is_read_whole():
     row = (b"JOB0NsUH6L9tuD", 3, b"\xff", b"send", b"9", b"1", b"2", b"[]", b"77", b"60", b"LAN")
+    newer = (b"5000", b"steps:1:none", b"88", b"nightly", b"86")
 
-    assert handout(*row).jobs == [
+    assert handout(*row, *newer).jobs == [
         Held(
             queue="mail",
             id=ID,
@@ -146,12 +148,17 @@ def test_a_job_of_a_handout_is_read_whole():
             unknown_since_ms=77,
             keep_result_ms=60,
             group="LAN",
+            timeout_ms=5_000,
+            backoff="steps:1:none",
+            expires_ms=88,
+            scheduler="nightly",
+            instant_ms=86,
         )
     ]
 
 
 def test_a_job_of_another_runtime_has_only_a_payload():
-    (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", *[None] * 8).jobs
+    (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", *[None] * 13).jobs
 
     assert job == Held(queue="mail", id=ID, payload=b"{}", token=1, claim="me.7")
 
@@ -159,20 +166,22 @@ def test_a_job_of_another_runtime_has_only_a_payload():
 @pytest.mark.parametrize("nonsense", [b"", b"-1", b"1.5", b"many", b"\xff", b"9" * 5_000])
 def test_nonsense_in_a_number_is_read_as_if_it_were_not_there(nonsense: bytes):
     row = (b"JOB0NsUH6L9tuD", b"1", b"{}", None, *[nonsense] * 3, None, nonsense, nonsense, None)
+    newer = (nonsense, None, nonsense, None, nonsense)
 
-    (job,) = handout(*row).jobs
+    (job,) = handout(*row, *newer).jobs
 
     assert (job.max_attempts, job.returned, job.crashes) == (None, 0, 0)
     assert (job.unknown_since_ms, job.keep_result_ms) == (None, None)
+    assert (job.timeout_ms, job.expires_ms, job.instant_ms) == (None, None, None)
 
 
 def test_a_name_that_is_no_text_is_read_all_the_same():
-    (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", b"\xff", *[None] * 7).jobs
+    (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", b"\xff", *[None] * 12).jobs
 
     assert job.name == "\N{REPLACEMENT CHARACTER}"
 
 
 def test_a_limit_of_0_on_a_row_is_no_limit_of_its_own():
-    (held,) = handout(ID.encode(), 1, b"{}", b"mail", b"0", b"0", b"0", None, b"", b"", None).jobs
+    (held,) = handout(ID.encode(), 1, b"{}", b"mail", b"0", b"0", b"0", None, b"", b"", None, *[None] * 5).jobs
 
     assert held.max_attempts is None

@@ -5,6 +5,7 @@
 --! include time quarantine lanes bell log check
 local CLAIM_FIELDS = {
   'attempts', 'payload', 'name', 'max', 'returned', 'crashes', 'failures', 'unknown', 'keep', 'group',
+  'timeout', 'backoff', 'expires', 'scheduler', 'instant',
 }
 
 local function lease_out(id, row, claim)

@@ -1,13 +1,13 @@
 -- Take back what leases have run out: to where it waits, or to `dead` when a limit is reached.
 -- `counter` is the field that counts (`crashes`, reset by any settlement; or the peers' `stalled`).
 --! needs root active dead dead_at failed_count
---! include time waiting quarantine flow count log
+--! include time waiting quarantine flow count log occurrence
 local function read_expired(limit, counter)
   local expired = { ids = {}, rows = {} }
   if limit > 0 then expired.ids = redis.call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, limit) end
   for i, id in ipairs(expired.ids) do
     expired.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group', 'parent',
-      'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter)
+      'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter, 'scheduler', 'instant')
   end
   return expired
 end
@@ -32,6 +32,7 @@ local function bury_lost(id, row, reason)
   count(failed_count, 1)
   if row[3] then ring_backlog(row[3]) end
   if row[4] then child_died(id, row[4], row[5], row[6], reason) end
+  occurrence_ended(id, row[11], row[12], 'dead')
   note('dead', id, row[1])
 end
 

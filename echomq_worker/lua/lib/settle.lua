@@ -1,8 +1,8 @@
 -- Settling: first every outcome is decided by reading, then all is written.
 --! needs root pending active schedule dead dead_at completed completed_count failed_count outcomes keep_results
---! include time check lanes waiting schedule flow count log
+--! include time check lanes waiting schedule flow count log occurrence
 local WIDTH = 7
-local KINDS = { C = true, R = true, r = true, B = true, S = true, U = true, H = true }
+local KINDS = { C = true, R = true, r = true, B = true, N = true, S = true, U = true, H = true }
 local JOB_PARTS = { ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
 
 local function bad_outcomes()
@@ -44,7 +44,7 @@ local function read_outcomes()
   for i, id in ipairs(ids) do
     local at = outcomes + (i - 1) * WIDTH
     local row = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'claim', 'state', 'group',
-      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned')
+      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned', 'scheduler', 'instant')
     local verdict = seen[id] and '2' or hold(row, leases[i], ARGV[at + 2], ARGV[at + 3])
     verdicts[i] = verdict
     if verdict == '1' then
@@ -77,6 +77,7 @@ local function complete(job, text, ms, gone)
   local row = job.row
   if row[5] then child_completed(job.id, row[5], row[6], text == '' and job.id or text) end
   if ms > 0 then keep_result(job.id, ms, text) end
+  occurrence_ended(job.id, row[11], row[12], 'completed')
   local key = root .. 'job:' .. job.id
   gone[#gone + 1] = key
   for _, part in ipairs(JOB_PARTS) do gone[#gone + 1] = key .. part end
@@ -115,6 +116,7 @@ local function bury(job, text, history)
   redis.call('ZADD', dead_at, now, job.id)
   count(failed_count, 1)
   if row[5] then child_died(job.id, row[5], row[6], row[7], text) end
+  occurrence_ended(job.id, row[11], row[12], 'dead')
   note('dead', job.id, row[1])
 end
 
@@ -133,8 +135,9 @@ local function write_outcome(job, gone)
   local kind, ms, text, history = ARGV[job.at], tonumber(ARGV[job.at + 4]), ARGV[job.at + 5], ARGV[job.at + 6]
   if kind == 'C' then
     complete(job, text, ms, gone)
-  elseif kind == 'B' then
+  elseif kind == 'B' or kind == 'N' then
     bury(job, text, history)
+    if kind == 'N' then pause_for_want_of_handler(job.id, job.row[11], text) end
   elseif kind == 'H' then
     end_claim(job, 'state', 'pending')
     uncount(job)
