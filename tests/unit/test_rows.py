@@ -182,6 +182,8 @@ def test_a_name_that_is_no_text_is_read_all_the_same():
 
 
 def test_a_limit_of_0_on_a_row_is_no_limit_of_its_own():
-    (held,) = handout(ID.encode(), 1, b"{}", b"mail", b"0", b"0", b"0", None, b"", b"", None, *[None] * 5).jobs
+    (held,) = handout(
+        ID.encode(), 1, b"{}", b"mail", b"0", b"0", b"0", None, b"", b"", None, *[None] * 5
+    ).jobs
 
     assert held.max_attempts is None
