@@ -26,6 +26,14 @@ class PayloadTooLargeError(InvalidArgumentError):
     """A payload is over the limit."""
 
 
+class CronError(InvalidArgumentError):
+    """A cron expression cannot be used: the text names the field and says what it may hold."""
+
+
+class UnknownZoneError(InvalidArgumentError):
+    """A text names no time zone of the IANA database."""
+
+
 class ArgumentsError(EchoMQError, TypeError):
     """Arguments do not fit the handler's signature or annotations."""
 
@@ -114,6 +122,10 @@ class EvictionPolicyError(ServerError):
 
 class EmbeddedServerError(EchoMQError):
     """No server program was found, or the one found did not start."""
+
+
+class CorruptSchedulerError(EchoMQError, ValueError):
+    """What is stored of a scheduler cannot be read; the other schedulers are not affected."""
 
 
 class JobFailedError(EchoMQError):
