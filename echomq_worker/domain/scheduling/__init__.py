@@ -1,0 +1,1 @@
+"""Schedulers: rules that make jobs again and again, and what to do about instants that passed."""
