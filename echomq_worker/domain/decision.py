@@ -2,16 +2,19 @@
 
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 from echomq_worker.domain.backoff import DEFAULT_BACKOFF, Backoff, Dice
-from echomq_worker.domain.duration import LONGEST_MS
+from echomq_worker.domain.duration import LONGEST_MS, format_duration
 from echomq_worker.domain.failures import Failure, read_failures, remember, shorten
 from echomq_worker.domain.job import Held
 from echomq_worker.domain.limits import UNCOUNTED
 from echomq_worker.domain.outcome import Buried, Retried, Snoozed
 
 log = logging.getLogger(__name__)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 UNKNOWN_FIRST_MS = 1_000
 UNKNOWN_LONGEST_MS = 60_000
@@ -82,7 +85,7 @@ def without_handler(held: Held, now_ms: int, failure: Failure) -> Snoozed | Buri
 
     It may be known to another worker, or soon to this one (a deploy is under way), so it is put
     back, uncounted, for 1 s at first and twice as long each time, up to a minute; after an hour it
-    is buried.
+    is buried, and the scheduler that has made it, if one has, is paused.
 
     Args:
         held: the job.
@@ -93,15 +96,50 @@ def without_handler(held: Held, now_ms: int, failure: Failure) -> Snoozed | Buri
         return Snoozed(UNKNOWN_FIRST_MS, unknown=True)
     elapsed_ms = now_ms - held.unknown_since_ms
     if elapsed_ms >= UNKNOWN_GIVE_UP_MS:
-        return after_discard(held, failure)
+        return replace(after_discard(held, failure), pauses=held.scheduler is not None)
     # To wait as long again as it has waited so far doubles the wait each time.
     return Snoozed(min(max(elapsed_ms, UNKNOWN_FIRST_MS), UNKNOWN_LONGEST_MS), unknown=True)
+
+
+def has_expired(held: Held, now_ms: int) -> bool:
+    """Return whether a job is too late to be started for the first time.
+
+    One that has been tried before is not too late for another attempt.
+
+    Args:
+        held: the job.
+        now_ms: the server's clock when it was claimed.
+    """
+    if held.expires_ms is None or now_ms <= held.expires_ms:
+        return False
+    return held.attempt == 1 and not held.failures
+
+
+def after_expiry(held: Held, now_ms: int, worker: str) -> Buried:
+    """Bury a job that was not started in time.
+
+    Args:
+        held: the job, which `has_expired`.
+        now_ms: the server's clock when it was claimed.
+        worker: the name of the worker that claimed it.
+    """
+    expires_ms = now_ms if held.expires_ms is None else held.expires_ms
+    late = format_duration(now_ms - expires_ms)
+    text = f"it was to be started by {_moment(expires_ms)}, and was claimed {late} later"
+    failure = Failure(
+        attempt=held.attempt, type="Expired", message=text, at_ms=now_ms, worker=worker
+    )
+    return Buried(error_text(failure), remember(held.failures, failure), expired=True)
 
 
 def error_text(failure: Failure) -> str:
     """Return a bounded text such as `ValueError: no such user`; line ends of the message stay."""
     message = shorten(failure.message)
     return f"{failure.type}: {message}" if message else failure.type
+
+
+def _moment(unix_ms: int) -> str:
+    return (_EPOCH + timedelta(milliseconds=unix_ms)).isoformat(timespec="milliseconds")
 
 
 def _backoff_ms(backoff: Backoff, attempt: int, dice: Dice) -> int:

@@ -34,6 +34,8 @@ class Buried:
     failures: bytes = b""
     pauses: bool = False
     """True if no worker knows its handler: then the scheduler that has made it is paused."""
+    expired: bool = False
+    """True if it was not started in time, and so never ran."""
 
 
 @dataclass(frozen=True, slots=True)

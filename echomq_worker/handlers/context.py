@@ -23,6 +23,8 @@ class JobContext:
         attempt: the number of this attempt, from 1, counting only those that count.
         max_attempts: how many attempts it has.
         deadline_ms: when the run times out, in Unix milliseconds; None if it does not.
+        scheduler: the scheduler that has made the job; None for a job of another origin.
+        instant_ms: the instant for which that scheduler made it, in Unix milliseconds.
     """
 
     __slots__ = (
@@ -34,9 +36,11 @@ class JobContext:
         "attempt",
         "deadline_ms",
         "id",
+        "instant_ms",
         "max_attempts",
         "name",
         "queue",
+        "scheduler",
     )
 
     def __init__(  # noqa: PLR0913 - a record of what is known
@@ -48,6 +52,8 @@ class JobContext:
         attempt: int,
         max_attempts: int,
         deadline_ms: int | None = None,
+        scheduler: str | None = None,
+        instant_ms: int | None = None,
     ) -> None:
         self.id = id
         self.queue = queue
@@ -55,6 +61,8 @@ class JobContext:
         self.attempt = attempt
         self.max_attempts = max_attempts
         self.deadline_ms = deadline_ms
+        self.scheduler = scheduler
+        self.instant_ms = instant_ms
         self._cancel_reason: str | None = None
         self._lease_lost = False
         self._told = False
@@ -75,6 +83,16 @@ class JobContext:
         if self.deadline_ms is None:
             return None
         return datetime.fromtimestamp(self.deadline_ms / 1000, UTC)
+
+    @property
+    def scheduled_for(self) -> datetime | None:
+        """The instant for which a scheduler has made the job; None if none has.
+
+        It is the same for every attempt, however late: use it where the work is about a time.
+        """
+        if self.instant_ms is None:
+            return None
+        return datetime.fromtimestamp(self.instant_ms / 1000, UTC)
 
     @property
     def is_last_attempt(self) -> bool:

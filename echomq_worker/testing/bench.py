@@ -75,7 +75,7 @@ class Bench:
             middleware=middleware,
             options=options,
             hands=self._hands,
-            judge=Judge(options, clock, dice),
+            judge=Judge(options, clock, dice, journal),
             threads=self._threads,
             timeouts=self._timeouts,
             journal=journal,

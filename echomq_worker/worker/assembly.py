@@ -187,7 +187,7 @@ class Assembly:
             middleware=self._outside.middleware,
             options=self._options,
             hands=self._hands,
-            judge=Judge(self._options, self._clock, self._outside.dice),
+            judge=Judge(self._options, self._clock, self._outside.dice, self._journal),
             threads=self._threads,
             timeouts=self._timeouts,
             journal=self._journal,

@@ -61,6 +61,8 @@ class Journal:
                     counted=counted,
                     **for_log(run.error),
                 )
+            case Buried(reason, expired=True):
+                self._log.warning("job.expired", **_ids(run), **_times(run), reason=reason)
             case Buried(reason):
                 self._log.error(
                     "job.buried",
@@ -154,6 +156,16 @@ class Journal:
             reason=f"{name} here; known: {shorten(', '.join(known)) or 'none'}",
             hint="it is put back, uncounted, and buried after an hour",
         )
+
+    def backoff_unreadable(self, run: Run) -> None:
+        """Say that a job asks for a backoff that means nothing here; not for each such job."""
+        if self._is_news(run.held.queue, f"backoff {run.name}"):
+            self._log.warning(
+                "job.backoff_unreadable",
+                **_ids(run),
+                backoff=shorten(run.held.backoff or "", 100),
+                hint="its handler's backoff is used; a newer version may have written it",
+            )
 
     def result_dropped(self, run: Run, error: Exception) -> None:
         """Say that a result cannot be kept."""

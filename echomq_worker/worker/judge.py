@@ -5,7 +5,9 @@ from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.decision import (
     RetryPolicy,
     after_discard,
+    after_expiry,
     after_failure,
+    has_expired,
     without_handler,
 )
 from echomq_worker.domain.duration import format_duration
@@ -14,6 +16,7 @@ from echomq_worker.domain.outcome import Completed, HandedBack, Outcome, Snoozed
 from echomq_worker.errors import UnknownHandlerError
 from echomq_worker.handlers.control import Discard, Retry, Snooze
 from echomq_worker.handlers.options import HandlerOptions
+from echomq_worker.worker.journal import Journal
 from echomq_worker.worker.options import WorkerOptions
 from echomq_worker.worker.postmortem import examine
 from echomq_worker.worker.run import LEASE_LOST, SHUTDOWN, Run
@@ -29,12 +32,20 @@ class Judge:
         options: what holds where a handler says nothing.
         clock: dates the failures.
         dice: draws the random part of backoffs.
+        journal: told of what a job asks for and cannot be read.
     """
 
-    def __init__(self, options: WorkerOptions, clock: Clock, dice: Dice) -> None:
+    def __init__(self, options: WorkerOptions, clock: Clock, dice: Dice, journal: Journal) -> None:
         self._options = options
         self._clock = clock
         self._dice = dice
+        self._journal = journal
+
+    def too_late(self, run: Run) -> Outcome | None:
+        """Judge a job by when it was to be started; None if it may run."""
+        if not has_expired(run.held, run.now_ms):
+            return None
+        return after_expiry(run.held, run.now_ms, self._options.worker_name)
 
     def returned(self, run: Run, value: object) -> Completed:
         """Judge a handler that returned `value`. Raises if the value is to be kept and cannot."""

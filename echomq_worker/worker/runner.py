@@ -128,6 +128,9 @@ class Runner:
         held = run.held
         if run.cancel_reason is not None:
             raise asyncio.CancelledError
+        run.outcome = self._judge.too_late(run)
+        if run.outcome is not None:
+            return None
         handler = self._registry.find(held.queue, held.name, held.payload)
         if handler is None:
             self._journal.no_handler(run, self._registry.names())
@@ -147,7 +150,9 @@ class Runner:
 
     def _begin(self, run: Run, handler: Handler) -> JobContext:
         held, said = run.held, handler.options
-        timeout_ms = said.timeout_ms
+        timeout_ms = held.timeout_ms
+        if timeout_ms is None:
+            timeout_ms = said.timeout_ms
         if timeout_ms is None:
             timeout_ms = self._options.job_timeout_ms
         run.handler = handler
@@ -158,6 +163,8 @@ class Runner:
             attempt=held.attempt,
             max_attempts=held.max_attempts or said.max_attempts or self._options.max_attempts,
             deadline_ms=self._clock.now_ms() + timeout_ms if timeout_ms else None,
+            scheduler=held.scheduler,
+            instant_ms=held.instant_ms,
         )
         if timeout_ms:
             run.timeout_ms = timeout_ms

@@ -22,6 +22,10 @@ class Stats:
     completed: int = 0
     retried: int = 0
     buried: int = 0
+    expired: int = 0
+    """Buried without a run: not started in time."""
+    fired: int = 0
+    """Jobs that this worker made for schedulers and registrations of the base wire."""
     snoozed: int = 0
     """Put off by their handlers."""
     unknown: int = 0
@@ -44,6 +48,8 @@ class Stats:
                 self.completed += 1
             case Retried():
                 self.retried += 1
+            case Buried(expired=True):
+                self.expired += 1
             case Buried():
                 self.buried += 1
             case Snoozed(unknown=True):
@@ -63,11 +69,13 @@ class Stats:
             "completed": self.completed,
             "retried": self.retried,
             "buried": self.buried,
+            "expired": self.expired,
             "snoozed": self.snoozed,
             "without handler": self.unknown,
             "handed back": self.returned,
             "lost": self.lost,
             "refused": self.refused,
+            "fired": self.fired,
         }
         said = [f"{count} {word}" for word, count in words.items() if count]
         return ", ".join(said) or "no jobs"
