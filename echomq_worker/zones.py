@@ -35,7 +35,7 @@ def find_zone(name: str) -> ZoneInfo:
     Raises:
         UnknownZoneError: if there is none. What looks like a path is refused by its look.
     """
-    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+    if not _looks_right(name):
         shown = repr(name)[: _LONGEST_NAME + 2]
         msg = f"{shown} is no time zone: expected an IANA name such as Europe/Berlin or UTC"
         raise UnknownZoneError(msg)
@@ -86,6 +86,10 @@ def package_zones() -> str | None:
 def package_is_newer(system: str | None, package: str | None) -> bool:
     """Return whether the data of the tzdata package, not the system's, is the one to use."""
     return package is not None and newer_data(package, system or "")
+
+
+def _looks_right(name: object) -> bool:
+    return isinstance(name, str) and len(name) <= _LONGEST_NAME and bool(_NAME.fullmatch(name))
 
 
 def _chosen() -> tuple[bool, str]:
