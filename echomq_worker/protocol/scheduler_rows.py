@@ -134,14 +134,14 @@ class _Row:
                 return value.decode()
         except UnicodeDecodeError:
             pass
-        raise self.corrupt(key, "expected a short text in UTF-8")
+        raise CorruptSchedulerError(self.told(key, "expected a short text in UTF-8"))
 
     def number(self, key: str) -> int | None:
         value = self.fields.get(key)
         if value is None:
             return None
         if not value.isdigit() or len(value) > NUMBER_DIGITS:
-            raise self.corrupt(key, "expected a whole number")
+            raise CorruptSchedulerError(self.told(key, "expected a whole number"))
         return int(value)
 
     def read(self, key: str, make: Callable[[], _Value]) -> _Value:
@@ -150,13 +150,13 @@ class _Row:
         except UnknownZoneError:
             raise
         except InvalidArgumentError as error:
-            raise self.corrupt(key, str(error)) from error
+            raise CorruptSchedulerError(self.told(key, str(error))) from error
 
-    def corrupt(self, key: str, problem: str) -> CorruptSchedulerError:
+    def told(self, key: str, problem: str) -> str:
+        """What is wrong with a field, in a sentence."""
         value = self.fields.get(key)
         shown = "" if value is None else f" is {value[:64]!r}"
-        msg = f"scheduler {self.name}: its {key}{shown}: {problem}"
-        return CorruptSchedulerError(msg)
+        return f"scheduler {self.name}: its {key}{shown}: {problem}"
 
 
 def _rule_fields(spec: SchedulerSpec) -> dict[str, str | bytes | int | None]:
@@ -189,7 +189,9 @@ def _read_rule(row: _Row, start_ms: int | None) -> CronRule | Every:
         return row.read("cron", lambda: cron_rule(expression, tz=zone, dst=dst))
     if expression is not None or period_ms is None:
         found = "neither" if expression is None else "both"
-        raise row.corrupt("every", f"expected either cron or every, found {found}")
+        raise CorruptSchedulerError(
+            row.told("every", f"expected either cron or every, found {found}")
+        )
     offset_ms = row.number("offset") or 0
     return row.read("every", lambda: Every(period_ms, offset_ms, start_ms or 0))
 
