@@ -1,6 +1,6 @@
 """Turns the end of a run into the outcome of its job."""
 
-from echomq_worker.domain.backoff import Dice
+from echomq_worker.domain.backoff import Backoff, Dice, read_backoff
 from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.decision import (
     RetryPolicy,
@@ -109,7 +109,17 @@ class Judge:
         said = run.handler.options if run.handler else _DEFAULTS
         return RetryPolicy(
             max_attempts=said.max_attempts or self._options.max_attempts,
-            backoff=said.backoff or self._options.backoff,
+            backoff=self._asked(run) or said.backoff or self._options.backoff,
             bury_on=said.bury_on,
             uncounted_on=said.uncounted_on,
         )
+
+    def _asked(self, run: Run) -> Backoff | None:
+        """Return the backoff that the job itself asks for, if it does."""
+        text = run.held.backoff
+        if not text:
+            return None
+        found = read_backoff(text)
+        if found is None:
+            self._journal.backoff_unreadable(run)
+        return found

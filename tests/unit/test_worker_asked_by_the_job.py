@@ -124,3 +124,23 @@ async def fails(**job_fields: Any) -> Retried:
 
 async def test_a_job_without_wishes_is_treated_as_its_handler_says():
     assert (await fails()).delay_ms == 7_000
+
+
+async def test_the_backoff_of_a_job_goes_before_its_handlers():
+    assert (await fails(backoff="steps:90000:none")).delay_ms == 90_000
+
+
+async def test_a_backoff_that_cannot_be_read_leaves_it_to_the_handler_and_is_told_once():
+    rig = Rig()
+
+    async def work() -> None:
+        raise ValueError
+
+    rig.handle(work, backoff="7s")
+    jobs = [rig.queue.add(backoff="fibonacci:1000:full") for _ in range(3)]
+    with capture_logs() as logs:
+        async with rig.running():
+            made = [rig.queue.outcome_of(job) for job in jobs]
+    assert [one.delay_ms for one in made if isinstance(one, Retried)] == [7_000] * 3
+    (line,) = [line for line in logs if line["event"] == "job.backoff_unreadable"]
+    assert line["backoff"] == "fibonacci:1000:full"
