@@ -14,6 +14,7 @@ from echomq_worker.domain.duration import format_duration
 from echomq_worker.domain.views import ServerInfo
 from echomq_worker.handlers import Handler, Registry
 from echomq_worker.version import __version__
+from echomq_worker.zones import zone_data_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def introduce(herald: Herald, settings: Settings, registry: Registry, info: Serv
         version=__version__,
         python=platform.python_version(),
         wire=settings.wire_version,
+        tz_data=zone_data_version(),
         server=f"{info.name} {info.version}",
         at=info.location,
         memory_policy=info.memory_policy,
@@ -73,7 +75,7 @@ def banner(settings: Settings, handlers: Sequence[str], info: ServerInfo) -> Ite
     """Return what people get to read, line by line."""
     yield (
         f"echomq {__version__}  python {platform.python_version()}  redis-py {installed('redis')}  "
-        f"wire {settings.wire_version}"
+        f"wire {settings.wire_version}  tz data {zone_data_version() or 'none'}"
     )
     yield (
         f"server    {info.name} {info.version} at {info.location}  "

@@ -11,6 +11,7 @@ from echomq_worker.config import Loaded
 from echomq_worker.config.docs import env_template
 from echomq_worker.config.settings import declarations
 from echomq_worker.domain.duration import format_duration
+from echomq_worker.zones import zone_data_version
 
 _EXIT_RESERVE_MS = 2_000
 """What an orchestrator should grant beyond the shutdown time-out."""
@@ -47,13 +48,15 @@ def show(session: Session, *, sources: bool, show_all: bool, as_json: bool) -> N
 def check(session: Session, *, strict: bool, as_json: bool) -> int:
     """Check the settings without using them. Exit 0 if they can be used, else 78."""
     errors, warnings = session.problems(strict=strict)
+    zone_data = zone_data_version()
     if as_json:
-        write_json({"errors": errors, "warnings": warnings})
+        write_json({"errors": errors, "warnings": warnings, "tz_data": zone_data})
     else:
         for kind, texts in (("error", errors), ("warning", warnings)):
             for text in texts:
                 click.echo(f"{kind}: {text}")
         click.echo(_verdict(len(errors), len(warnings)))
+        click.echo(f"tz data {zone_data or 'none: there is no zone but UTC'}")
     return ExitCode.CONFIG if errors else ExitCode.OK
 
 

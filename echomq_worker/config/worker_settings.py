@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from echomq_worker.config.declare import Group, derived, optional, setting
-from echomq_worker.config.parsers import Parser, choice, duration, size, text, whole
+from echomq_worker.config.parsers import Parser, choice, duration, size, switch, text, whole
 from echomq_worker.domain.limits import WORKER_NAME
 from echomq_worker.domain.queue_name import QueueWeight, parse_queues
 
@@ -88,6 +88,20 @@ class WorkerSettings:
         duration("10ms", "60s"),
         "1s",
         "How often a worker looks for overdue jobs and for those of workers that died.",
+        group=Group.WORKER,
+    )
+    fire_repeats: bool = setting(
+        "FIRE_REPEATS",
+        switch(),
+        "true",
+        "Fire what peers have registered to repeat; false where another runtime's pump does it.",
+        group=Group.WORKER,
+    )
+    revision: int = setting(
+        "REVISION",
+        whole(0, 10**12),
+        "0",
+        "Revision of schedulers in code that name none; of two versions the higher one decides.",
         group=Group.WORKER,
     )
     node_id: int | None = optional(

@@ -55,6 +55,8 @@ class WorkerOptions:
     """How many due jobs one call promotes at most."""
     reap_batch: int = 100
     """How many expired leases one beat takes back at most."""
+    fire_repeats: bool = True
+    """Whether to fire what peers have registered by the base wire's rules."""
     worker_id: str = field(default_factory=lambda: secrets.token_hex(8))
     """Differs at every start."""
     worker_name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")

@@ -8,8 +8,11 @@ import pytest
 from echomq_worker.cli.main import main
 from echomq_worker.config import load
 from echomq_worker.config.settings import declarations
+from echomq_worker.zones import zone_data_version
 
 pytestmark = pytest.mark.usefixtures("no_settings")
+
+ZONES = zone_data_version()
 
 
 def test_check_tells_every_problem_and_exits_with_78(
@@ -26,12 +29,21 @@ def test_check_tells_every_problem_and_exits_with_78(
         "error: ECHOMQ_SHUTDOWN_CANCEL_GRACE: 30s is longer than ECHOMQ_SHUTDOWN_TIMEOUT (20s)",
         "warning: ECHOMQ_CONCURENCY is not a setting. Did you mean ECHOMQ_CONCURRENCY?",
         "2 errors, 1 warning",
+        f"tz data {ZONES}",
     ]
 
 
 def test_check_is_content_with_good_settings(capsys: pytest.CaptureFixture[str]):
     assert main(["config", "check"]) == 0
-    assert capsys.readouterr() == ("the settings can be used\n", "")
+    assert capsys.readouterr() == (f"the settings can be used\ntz data {ZONES}\n", "")
+
+
+def test_check_says_what_is_missing_without_time_zone_data(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("echomq_worker.cli.config_cmd.zone_data_version", lambda: "")
+    assert main(["config", "check"]) == 0
+    assert capsys.readouterr().out.endswith("tz data none: there is no zone but UTC\n")
 
 
 def test_a_strict_check_takes_warnings_for_errors(
@@ -54,6 +66,7 @@ def test_check_answers_in_json_as_well(
     assert main(["config", "check", "--json"]) == 78
     answer = json.loads(capsys.readouterr().out)
     assert "not yet supported" in answer["errors"][0]
+    assert answer["tz_data"] == ZONES
     assert answer["warnings"] == ["ECHOMQ_FOO is not a setting. `echomq config env` lists them all"]
     assert "hunter2" not in repr(answer)
 

@@ -16,6 +16,7 @@ from echomq_worker.config import Settings, load
 from echomq_worker.config.export import environment_of
 from echomq_worker.domain.views import ServerInfo
 from echomq_worker.errors import SettingsError
+from echomq_worker.zones import zone_data_version
 
 INFO = ServerInfo("valkey", "9.0.1", "redis://127.0.0.1:6379/0", "noeviction", -1)
 
@@ -45,7 +46,7 @@ def test_the_banner_says_who_where_and_what():
     lines = list(banner(settings_of(ECHOMQ_QUEUES="mail:2,default"), names, INFO))
 
     assert lines[0].startswith("echomq ")
-    assert lines[0].endswith("wire echomq:3.0.0")
+    assert lines[0].endswith(f"wire echomq:3.0.0  tz data {zone_data_version()}")
     assert lines[1] == (
         "server    valkey 9.0.1 at redis://127.0.0.1:6379/0  policy noeviction  clock -1 ms"
     )
