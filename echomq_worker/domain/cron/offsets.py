@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_STEP_S = 6 * 3_600
+_STEP_S = 3 * 86_400
+"""No zone has changed its offset twice in a week since 1970."""
 _BEFORE_S = 2 * 86_400
 """Longer than any clock is set back by."""
 
@@ -36,18 +37,24 @@ class Offsets:
         self._zone = zone
         self._years: dict[int, list[Stretch]] = {}
         fixed = zone.utcoffset(None)
-        whole = Stretch(-(1 << 62), 1 << 62, 0, -(1 << 62))
-        self._fixed = whole._replace(offset=_seconds(fixed)) if fixed is not None else None
+        self._recent = Stretch(0, 0, 0, 0)
+        if fixed is not None:
+            self._recent = Stretch(-(1 << 62), 1 << 62, _seconds(fixed), -(1 << 62))
 
     def at(self, instant: int) -> Stretch:
         """Return a stretch with this instant: the whole one, or as much as is in its year (UTC)."""
-        if self._fixed is not None:
-            return self._fixed
+        recent = self._recent
+        if recent.start <= instant < recent.end:
+            return recent
         year = (_EPOCH + timedelta(seconds=instant)).year
         stretches = self._years.get(year)
         if stretches is None:
             stretches = self._years[year] = list(self._of_year(year))
-        return next(stretch for stretch in stretches if instant < stretch.end)
+        for recent in stretches:
+            if instant < recent.end:
+                break
+        self._recent = recent
+        return recent
 
     def changes(self, start: int, end: int) -> Iterator[tuple[Stretch, Stretch]]:
         """Yield, for each change in this time, the stretches that end and begin with it."""

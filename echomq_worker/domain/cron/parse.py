@@ -159,18 +159,16 @@ def _weekday(text: str, expression: str) -> Item:
 
 
 def _span(field: Field, text: str, expression: str) -> Span:
-    match = _SPAN.fullmatch(text)
     if _LONG_NUMBER.search(text):
         _refuse(field, text, expression, "numbers of at most 2 digits")
+    match = _SPAN.fullmatch(text)
     if match is None:
         _refuse(field, text, expression)
     first, last, every = match.groups()
     step = int(every or 1)
     if step == 0:
         _refuse(field, text, expression, "a step of 1 or more")
-    if first == "*":
-        if last is not None:
-            _refuse(field, text, expression)
+    if first == "*" and last is None:
         return Span(field.low, field.high, step, star=True)
     start = field.number(first)
     stop = start if last is None else field.number(last)
@@ -178,11 +176,10 @@ def _span(field: Field, text: str, expression: str) -> Span:
         _refuse(field, text, expression)
     if last is None:
         return Span(start, field.high if every else start, step)
-    if start > stop:
-        if not field.wraps:
-            _refuse(field, text, expression, "a range from the smaller to the larger")
-        if field is WEEKDAY and start == field.high:
-            start = field.low  # both are Sunday
+    if start > stop and not field.wraps:
+        _refuse(field, text, expression, "a range from the smaller to the larger")
+    if start > stop and field is WEEKDAY:
+        start %= WEEKDAY.high  # 7 is Sunday, as 0 is
     return Span(start, stop, step)
 
 

@@ -39,16 +39,15 @@ class CronRule:
     dst: Dst
     times: WallTimes = field(repr=False, compare=False)
     offsets: Offsets = field(repr=False, compare=False)
+    follows_real_time: bool = field(init=False, repr=False, compare=False)
+    """Whether a clock change is nothing to it but another reading of the clock."""
+    catches_up: bool = field(init=False, repr=False, compare=False)
+    """Whether what falls into a gap runs at its end."""
 
-    @property
-    def follows_real_time(self) -> bool:
-        """Whether clock changes mean nothing to it but another reading of the clock."""
-        return self.dst is Dst.CRON and self.times.fields.follows_real_time
-
-    @property
-    def catches_up(self) -> bool:
-        """Whether what falls into a gap runs at its end."""
-        return self.dst is Dst.CRON and not self.times.fields.follows_real_time
+    def __post_init__(self) -> None:
+        wildcard = self.times.fields.follows_real_time
+        object.__setattr__(self, "follows_real_time", wildcard and self.dst is Dst.CRON)
+        object.__setattr__(self, "catches_up", not wildcard and self.dst is Dst.CRON)
 
     def next_ms(self, after_ms: int) -> int | None:
         """Return the first instant later than `after_ms`, both in Unix milliseconds.
