@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from echomq_worker.domain.scheduling.overlap import Overlap
-from echomq_worker.domain.scheduling.rule import Every, Rule
+from echomq_worker.domain.scheduling.rule import LAST_INSTANT_MS, Every, Rule
 from echomq_worker.domain.scheduling.spec import SchedulerSpec
 
 COUNTED = 1_000
@@ -58,7 +58,7 @@ def upcoming(spec: SchedulerSpec | Rule, n: int, *, after_ms: int, count: int = 
         instant = (
             _next(spec, after_ms) if isinstance(spec, SchedulerSpec) else spec.next_ms(after_ms)
         )
-        if instant is None:
+        if instant is None or instant > LAST_INSTANT_MS:
             break
         found.append(instant)
         after_ms = instant
@@ -138,7 +138,7 @@ def _next(spec: SchedulerSpec, after_ms: int) -> int | None:
 
 
 def _is_over(spec: SchedulerSpec, instant_ms: int) -> bool:
-    return spec.end_ms is not None and instant_ms > spec.end_ms
+    return instant_ms > (LAST_INSTANT_MS if spec.end_ms is None else spec.end_ms)
 
 
 def _newest_due(spec: SchedulerSpec, next_ms: int, now_ms: int) -> int | None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from echomq_worker.domain.backoff import read_backoff
 from echomq_worker.domain.duration import LONGEST_MS
 from echomq_worker.domain.limits import ATTEMPTS
 from echomq_worker.errors import InvalidArgumentError
@@ -32,6 +33,12 @@ class Template:
         _check("keep_result", self.keep_result_ms, 0, LONGEST_MS)
         _check("timeout", self.timeout_ms, 0, LONGEST_MS)
         _check("ttl", self.ttl_ms, 1, LONGEST_MS)
+        if self.backoff is not None and read_backoff(self.backoff) is None:
+            msg = (
+                f"the template's backoff is {self.backoff[:64]!r}: expected what backoff_text "
+                f"writes, such as 'exponential:1000:600000:2:full'"
+            )
+            raise InvalidArgumentError(msg)
 
 
 def _check(what: str, value: int | None, least: int, most: int) -> None:
