@@ -15,7 +15,7 @@ local wrong = wrong_type({
 }) or wrong_side_key() or wrong_log()
 if wrong then return wrong end
 local fields = redis.pcall('HMGET', row, 'attempts', 'group', 'parent', 'parent_queue', 'parent_policy', 'lock',
-  'scheduler', 'instant')
+  'scheduler')
 wrong = wrong_lane(fields[2])
 if wrong then return wrong end
 
@@ -35,9 +35,9 @@ redis.call('ZREM', schedule, id)
 take_waiting(id, fields[2])
 if fields[3] and not is_dead then child_died(id, fields[3], fields[4], fields[5], 'removed') end
 if dedup ~= '' and redis.call('GET', root .. 'de:' .. dedup) == id then redis.call('DEL', root .. 'de:' .. dedup) end
+if not is_dead then occurrence_ended(id, fields[7], 'removed') end
 redis.call('DEL', row, row .. ':logs', row .. ':lock', row .. ':dependencies', row .. ':processed',
   row .. ':failed', row .. ':unsuccessful')
-if not is_dead then occurrence_ended(id, fields[7], fields[8], 'removed') end
 settle_down()
 note('removed', id, fields[1] or 0)
 return 1

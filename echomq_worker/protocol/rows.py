@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from echomq_worker.domain.job import After, At, Claimed, Held, JobId, NewJob
@@ -19,6 +20,8 @@ from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.protocol.scripts import Operand
 
 _VERDICTS = {"0": Verdict.GONE, "1": Verdict.OK, "2": Verdict.ALREADY, "3": Verdict.STALE}
+_COMMON = 11
+"""How many values a job has in a handout, unless it has some of those that few have."""
 
 
 def new_job_operands(job: NewJob) -> list[Operand]:
@@ -159,8 +162,7 @@ def _unfit(job: NewJob, what: str, value: object, expected: str) -> InvalidArgum
 
 def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
     id_, token, payload, name, most, returned, crashes, failures, unknown, keep, group = row[:11]
-    timeout, backoff, expires, scheduler, instant = row[11:16]
-    return Held(
+    held = Held(
         queue=queue,
         id=JobId(id_.decode()),
         payload=payload,
@@ -174,6 +176,14 @@ def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
         unknown_since_ms=read_number(unknown),
         keep_result_ms=read_number(keep),
         group=read_text(group),
+    )
+    return _with_more(held, row[11:]) if len(row) > _COMMON else held
+
+
+def _with_more(held: Held, row: Sequence[Any]) -> Held:
+    timeout, backoff, expires, scheduler, instant = row
+    return replace(
+        held,
         timeout_ms=read_number(timeout),
         backoff=read_text(backoff),
         expires_ms=read_number(expires),

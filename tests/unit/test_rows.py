@@ -158,7 +158,7 @@ def test_a_job_of_a_handout_is_read_whole():
 
 
 def test_a_job_of_another_runtime_has_only_a_payload():
-    (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", *[None] * 13).jobs
+    (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", *[None] * 8).jobs
 
     assert job == Held(queue="mail", id=ID, payload=b"{}", token=1, claim="me.7")
 
@@ -176,14 +176,12 @@ def test_nonsense_in_a_number_is_read_as_if_it_were_not_there(nonsense: bytes):
 
 
 def test_a_name_that_is_no_text_is_read_all_the_same():
-    (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", b"\xff", *[None] * 12).jobs
+    (job,) = handout(b"JOB0NsUH6L9tuD", b"1", b"{}", b"\xff", *[None] * 7).jobs
 
     assert job.name == "\N{REPLACEMENT CHARACTER}"
 
 
 def test_a_limit_of_0_on_a_row_is_no_limit_of_its_own():
-    (held,) = handout(
-        ID.encode(), 1, b"{}", b"mail", b"0", b"0", b"0", None, b"", b"", None, *[None] * 5
-    ).jobs
+    (held,) = handout(ID.encode(), 1, b"{}", b"mail", b"0", b"0", b"0", None, b"", b"", None).jobs
 
     assert held.max_attempts is None

@@ -4,9 +4,22 @@
 --! needs root pending active bell
 --! include time quarantine lanes bell log check
 local CLAIM_FIELDS = {
-  'attempts', 'payload', 'name', 'max', 'returned', 'crashes', 'failures', 'unknown', 'keep', 'group',
-  'timeout', 'backoff', 'expires', 'scheduler', 'instant',
+  'attempts', 'payload', 'name', 'max', 'returned', 'crashes', 'failures', 'unknown', 'keep', 'group', 'more',
 }
+-- What few jobs have, and who has any of it says so by the field `more`: looking costs time.
+local MORE_FIELDS = { 'timeout', 'backoff', 'expires', 'scheduler', 'instant' }
+
+-- Put the id before a row, and MORE_FIELDS behind it if it has any.
+local function as_handed_out(id, row)
+  local more = table.remove(row)
+  if more then
+    for _, value in ipairs(redis.call('HMGET', root .. 'job:' .. id, unpack(MORE_FIELDS))) do
+      row[#row + 1] = value
+    end
+  end
+  table.insert(row, 1, id)
+  return row
+end
 
 local function lease_out(id, row, claim)
   local key = root .. 'job:' .. id
@@ -19,11 +32,10 @@ local function lease_out(id, row, claim)
   end
   if row[10] then take_lane_slot(row[10]) end
   note('claimed', id, row[1])
-  table.insert(row, 1, id)
-  return row
+  return as_handed_out(id, row)
 end
 
--- Returns the jobs, each as its id and then CLAIM_FIELDS.
+-- Returns the jobs, each as its id, CLAIM_FIELDS without the last, and perhaps MORE_FIELDS.
 local function claim_pending(limit, lease_ms, claim)
   local jobs = {}
   if limit == 0 then return jobs end

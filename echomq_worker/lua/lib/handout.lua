@@ -19,8 +19,7 @@ local function same_handout(ids)
     local key = root .. 'job:' .. id
     local row = redis.pcall('HMGET', key, unpack(CLAIM_FIELDS))
     if row[1] and redis.call('HGET', key, 'claim') == call_id and redis.call('ZSCORE', active, id) then
-      table.insert(row, 1, id)
-      jobs[#jobs + 1] = row
+      jobs[#jobs + 1] = as_handed_out(id, row)
     end
   end
   return { now, next_due(), redis.call('ZCARD', pending), redis.call('HEXISTS', meta, 'paused'), 0, jobs }

@@ -8,12 +8,14 @@ local function fire_held(name, key)
   if held[1] and not held[2] then redis.pcall('ZADD', root .. 'schedulers', 'XX', now, name) end
 end
 
-local function occurrence_ended(id, name, instant, outcome)
-  if not name or not instant then return end
+-- To be called while the row is there.
+local function occurrence_ended(id, name, outcome)
+  if not name then return end
   local key = root .. 'scheduler:' .. name
-  local run = redis.pcall('HGET', key, 'run:' .. instant)
-  if type(run) == 'string' and string.sub(run, 1, #id) == id then
-    redis.call('HSET', key, 'run:' .. instant, string.format('%s %s %.0f', id, outcome, now))
+  local run = 'run:' .. (redis.call('HGET', root .. 'job:' .. id, 'instant') or '')
+  local noted = redis.pcall('HGET', key, run)
+  if type(noted) == 'string' and string.sub(noted, 1, #id) == id then
+    redis.call('HSET', key, run, string.format('%s %s %.0f', id, outcome, now))
   end
   fire_held(name, key)
 end

@@ -7,7 +7,7 @@ local function read_expired(limit, counter)
   if limit > 0 then expired.ids = redis.call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, limit) end
   for i, id in ipairs(expired.ids) do
     expired.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group', 'parent',
-      'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter, 'scheduler', 'instant')
+      'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter, 'scheduler')
   end
   return expired
 end
@@ -32,7 +32,7 @@ local function bury_lost(id, row, reason)
   count(failed_count, 1)
   if row[3] then ring_backlog(row[3]) end
   if row[4] then child_died(id, row[4], row[5], row[6], reason) end
-  occurrence_ended(id, row[11], row[12], 'dead')
+  occurrence_ended(id, row[11], 'dead')
   note('dead', id, row[1])
 end
 

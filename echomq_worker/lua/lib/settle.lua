@@ -44,7 +44,7 @@ local function read_outcomes()
   for i, id in ipairs(ids) do
     local at = outcomes + (i - 1) * WIDTH
     local row = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'claim', 'state', 'group',
-      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned', 'scheduler', 'instant')
+      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned', 'scheduler')
     local verdict = seen[id] and '2' or hold(row, leases[i], ARGV[at + 2], ARGV[at + 3])
     verdicts[i] = verdict
     if verdict == '1' then
@@ -77,7 +77,7 @@ local function complete(job, text, ms, gone)
   local row = job.row
   if row[5] then child_completed(job.id, row[5], row[6], text == '' and job.id or text) end
   if ms > 0 then keep_result(job.id, ms, text) end
-  occurrence_ended(job.id, row[11], row[12], 'completed')
+  occurrence_ended(job.id, row[11], 'completed')
   local key = root .. 'job:' .. job.id
   gone[#gone + 1] = key
   for _, part in ipairs(JOB_PARTS) do gone[#gone + 1] = key .. part end
@@ -116,7 +116,7 @@ local function bury(job, text, history)
   redis.call('ZADD', dead_at, now, job.id)
   count(failed_count, 1)
   if row[5] then child_died(job.id, row[5], row[6], row[7], text) end
-  occurrence_ended(job.id, row[11], row[12], 'dead')
+  occurrence_ended(job.id, row[11], 'dead')
   note('dead', job.id, row[1])
 end
 
