@@ -101,11 +101,14 @@ class Client:
         for item in outgoing:
             check_queue_name(item.queue)
             check_due(item.job.due, now_ms)
-            if len(item.job.payload) > self.max_payload:
-                msg = (
-                    f"{item.job.name or item.queue}: the payload is "
-                    f"{format_size(len(item.job.payload))}, the limit "
-                    f"{format_size(self.max_payload)} (ECHOMQ_MAX_PAYLOAD). Store the data "
-                    f"elsewhere and pass a reference"
-                )
-                raise PayloadTooLargeError(msg)
+            self.check_payload(item.job.name or item.queue, item.job.payload)
+
+    def check_payload(self, what: str, payload: bytes) -> None:
+        """Raise `PayloadTooLargeError` if the payload of `what` is over the limit."""
+        if len(payload) > self.max_payload:
+            msg = (
+                f"{what}: the payload is {format_size(len(payload))}, the limit "
+                f"{format_size(self.max_payload)} (ECHOMQ_MAX_PAYLOAD). Store the data elsewhere "
+                f"and pass a reference"
+            )
+            raise PayloadTooLargeError(msg)

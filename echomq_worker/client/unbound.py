@@ -34,7 +34,7 @@ def call_by_name(
         InvalidArgumentError: if an option cannot be used.
     """
     decided = send_options(**_without_time(options))
-    _check_named(name, arguments)
+    check_named(name, arguments)
     if name in registry.names():
         handler = registry.named(name)
         queue, results = handler.queue, handler.results
@@ -68,11 +68,17 @@ def raw_call(payload: bytes, default_queue: str, options: TimedOptions) -> Call[
     return _timed(call, options)
 
 
-def _check_named(name: str, arguments: object) -> None:
+def check_named(name: str, arguments: object) -> Mapping[str, Any]:
+    """Return arguments that are named by text; raise `ArgumentsError` for all else.
+
+    Args:
+        name: the handler's, for the message.
+        arguments: what was given.
+    """
     if isinstance(arguments, Mapping) and all(
         isinstance(key, str) for key in cast("Mapping[object, object]", arguments)
     ):
-        return
+        return cast("Mapping[str, Any]", arguments)
     msg = f"{name}: arguments are named by text: expected a mapping such as {{'to': 'a@b.c'}}"
     raise ArgumentsError(msg)
 
