@@ -143,7 +143,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Firing:
-    """What to fire of one scheduler. It is refused as a whole if `expected_ms` or `digest` differ."""
+    """What to fire of one scheduler. All of it is refused if `expected_ms` or `digest` differ."""
 
     name: str
     expected_ms: int | None
