@@ -30,6 +30,7 @@ from echomq_worker.store.inspect import Inspector
 from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
+from echomq_worker.store.repeats import RepeatStore
 from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, Wire, ask_again, run_script
 
 _REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)
@@ -55,6 +56,7 @@ class QueueStore:
         self._enqueue_wire = PrivateWire(client, "enqueue")
         self._producer = self._new_producer(Caller())
         self._hints = Hints(client, self.keys)
+        self.repeats = RepeatStore(self._change, options.log_size)
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[Admission]:
         """Admit jobs, due at once or later; return what became of each, in order.
@@ -194,7 +196,7 @@ class QueueStore:
         return await self._inspector.log(after, limit)
 
     async def forget(self) -> bool:
-        """Forget a queue that has no jobs: counters, log, marks. False if it has jobs."""
+        """Forget a queue without jobs and schedulers: counters, log, marks. False if it has any."""
         return await self._change("forget", {}) == 1
 
     async def wait_hint(self, *, bell: bool, clock: bool, timeout_ms: int) -> bool:

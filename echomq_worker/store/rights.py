@@ -63,7 +63,10 @@ _OWN: dict[Role, tuple[str, ...]] = {
 }
 _SCRIPTS: dict[Role, tuple[str, ...]] = {
     Role.PRODUCER: ("enqueue", "schedule", "extension", "inspect", "remove"),
-    Role.WORKER: ("beat", "claim", "settle", "extend", "leave", "lease_node", "free_node"),
+    Role.WORKER: (
+        *("beat", "claim", "settle", "extend", "leave", "lease_node", "free_node"),
+        "fire_repeats",
+    ),
 }
 _BELOW: dict[Role, tuple[Role, ...]] = {
     Role.PRODUCER: (Role.PRODUCER,),
