@@ -1,11 +1,12 @@
 """A queue in memory: where its jobs are, and the moves that a server's scripts make."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Admission, After, At, Held, JobId, NewJob, State
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
+from echomq_worker.domain.scheduling.records import RunOutcome
 from echomq_worker.domain.views import Counts, JobView, KeptResult, Places, Removed, Requeued
 from echomq_worker.testing.clock import Now
 from echomq_worker.testing.rows import Row
@@ -36,6 +37,8 @@ class MemoryQueue:
     paused: bool = False
     workers: dict[str, int] = field(default_factory=dict[str, int])
     """Until when each worker counts as present, in Unix ms."""
+    on_end: Callable[[Row, RunOutcome], None] = lambda _row, _outcome: None
+    """Told of every job that has completed, died or was removed, while its row is there."""
 
     # --- producers -----------------------------------------------------------------------
 
@@ -145,6 +148,7 @@ class MemoryQueue:
             return Removed.ACTIVE
         if places is (Places.WAITING if job_id in self.dead else Places.DEAD):
             return Removed.ELSEWHERE
+        self.on_end(self.rows[job_id], RunOutcome.REMOVED)
         self.forget(job_id)
         return Removed.OK
 
@@ -187,6 +191,7 @@ class MemoryQueue:
         row.state, row.last_error, row.died_ms = State.DEAD, reason, self.now()
         self.dead.add(row.id)
         self.failed += 1
+        self.on_end(row, RunOutcome.DEAD)
 
     def forget(self, job_id: JobId) -> None:
         """Leave nothing of a job but a kept result."""

@@ -27,6 +27,12 @@ class Row:
     failures: bytes | None = None
     unknown_since_ms: int | None = None
     died_ms: int | None = None
+    timeout_ms: int | None = None
+    backoff: str | None = None
+    expires_ms: int | None = None
+    scheduler: str | None = None
+    """The scheduler that has made it, and for which planned instant (Unix ms)."""
+    instant_ms: int | None = None
 
     @classmethod
     def of(cls, job: NewJob) -> "Row":
@@ -54,6 +60,11 @@ class Row:
             failures=self.failures,
             unknown_since_ms=self.unknown_since_ms,
             keep_result_ms=self.keep_result_ms,
+            timeout_ms=self.timeout_ms,
+            backoff=self.backoff,
+            expires_ms=self.expires_ms,
+            scheduler=self.scheduler,
+            instant_ms=self.instant_ms,
         )
 
     def view(self, queue: str, *, due_ms: int | None, lease_ms: int | None) -> JobView:

@@ -12,6 +12,7 @@ from echomq_worker.domain.outcome import (
     Snoozed,
     Verdict,
 )
+from echomq_worker.domain.scheduling.records import RunOutcome
 from echomq_worker.domain.views import KeptResult
 from echomq_worker.testing.places import MemoryQueue
 from echomq_worker.testing.rows import OVER, Row
@@ -72,6 +73,7 @@ def _complete(queue: MemoryQueue, row: Row, result: bytes | None, keep_ms: int) 
         now_ms = queue.now()
         kept = KeptResult("completed", result or b"", now_ms)
         queue.results[row.id] = (kept, now_ms + keep_ms)
+    queue.on_end(row, RunOutcome.COMPLETED)
     queue.forget(row.id)
     queue.completed += 1
 
