@@ -1,7 +1,9 @@
 """Reads a cron expression. Whatever is wrong with it is found here, and the field is named."""
 
 import re
-from typing import NoReturn
+from collections.abc import Callable
+from functools import partial
+from typing import NoReturn, TypeVar
 
 from echomq_worker.domain.cron.fields import (
     DAY,
@@ -40,6 +42,8 @@ _SPAN = re.compile(r"(\*|[0-9a-z]+)(?:-([0-9a-z]+))?(?:/([0-9]+))?")
 _LONG_NUMBER = re.compile(r"[0-9]{3}")
 _MOST_NTH = 5
 
+ItemT = TypeVar("ItemT", bound=Item)
+
 
 def normal_expression(expression: object) -> str:
     """Return an expression with one space between its fields, as it is kept and shown.
@@ -72,7 +76,7 @@ def read_fields(expression: str) -> Fields:
     """
     if expression.startswith("@"):
         return read_fields(_alias(expression))
-    texts = expression.lower().split(" ")
+    texts = expression.split(" ")
     if len(texts) not in {5, 6}:
         msg = (
             f"{expression!r} has {len(texts)} field{'s' * (len(texts) > 1)}: expected 5 ({_ORDER})"
@@ -80,13 +84,14 @@ def read_fields(expression: str) -> Fields:
         )
         raise CronError(msg)
     *second, minute, hour, day, month, weekday = texts
+    read = partial(_read, expression)
     return Fields(
-        second=_spans(SECOND, second[0] if second else "0", expression),
-        minute=_spans(MINUTE, minute, expression),
-        hour=_spans(HOUR, hour, expression),
-        day=tuple(_day(item, expression) for item in _listed(day)),
-        month=_spans(MONTH, month, expression),
-        weekday=tuple(_weekday(item, expression) for item in _listed(weekday)),
+        second=read(SECOND, _span, second[0] if second else "0"),
+        minute=read(MINUTE, _span, minute),
+        hour=read(HOUR, _span, hour),
+        day=read(DAY, _day, day),
+        month=read(MONTH, _span, month),
+        weekday=read(WEEKDAY, _weekday, weekday),
     )
 
 
@@ -114,79 +119,81 @@ def _strange_field(words: list[str]) -> str:
     return "its white space"
 
 
-def _listed(text: str) -> list[str]:
-    return text.split(",")
+class _WrongItemError(Exception):
+    """Says what was expected in place of an item."""
 
 
-def _spans(field: Field, text: str, expression: str) -> tuple[Span, ...]:
-    return tuple(_span(field, item, expression) for item in _listed(text))
+def _read(
+    expression: str, field: Field, item: Callable[[Field, str], ItemT], text: str
+) -> tuple[ItemT, ...]:
+    items: list[ItemT] = []
+    for one in text.split(","):
+        try:
+            items.append(item(field, one.lower()))
+        except _WrongItemError as error:
+            what = f"cannot read the {field.title} {one!r}" if one else f"empty {field.title}"
+            msg = f"{expression!r}: {what}: expected {error.args[0]}"
+            raise CronError(msg) from None
+    return tuple(items)
 
 
-def _day(text: str, expression: str) -> Item:
-    if text == "?":
-        text = "*"
+def _day(field: Field, text: str) -> Item:
     if text == "lw":
         return LastWorkday()
     if text == "l":
         return LastDay()
     if match := re.fullmatch(r"l-([0-9]{1,2})", text):
-        if 1 <= (before := int(match[1])) < DAY.high:
-            return LastDay(before)
-        _refuse(DAY, text, expression, "at most 30 days before the last one")
+        before = int(match[1])
+        if not 1 <= before < field.high:
+            _wrong("L-1 to L-30, so many days before the last one")
+        return LastDay(before)
     if match := re.fullmatch(r"([0-9]{1,2})w", text):
-        if (number := DAY.number(match[1])) is not None:
-            return NearestWorkday(number)
-        _refuse(DAY, text, expression)
-    return _span(DAY, text, expression)
+        return NearestWorkday(_number(field, match[1]))
+    return _span(field, "*" if text == "?" else text)
 
 
-def _weekday(text: str, expression: str) -> Item:
-    if text == "?":
-        text = "*"
+def _weekday(field: Field, text: str) -> Item:
     if match := re.fullmatch(r"([0-9a-z]+)#([0-9]{1,2})", text):
-        number = WEEKDAY.number(match[1])
-        if number is None or not 1 <= int(match[2]) <= _MOST_NTH:
-            _refuse(WEEKDAY, text, expression, "the 1st to the 5th of a weekday, such as FRI#2")
-        return NthWeekday(number % 7, int(match[2]))
-    if text == "l":
-        _refuse(WEEKDAY, text, expression, "L with its weekday: 5L is the last Friday")
+        number, nth = _number(field, match[1]), int(match[2])
+        if not 1 <= nth <= _MOST_NTH:
+            _wrong("the 1st to the 5th of a weekday, such as FRI#2")
+        return NthWeekday(number % field.high, nth)
     if match := re.fullmatch(r"([0-7]|[a-z]{3})l|l([0-7]|[a-z]{3})", text):
-        number = WEEKDAY.number(match[1] or match[2])
-        if number is None:
-            _refuse(WEEKDAY, text, expression)
-        return LastOfWeekday(number % 7)
-    return _span(WEEKDAY, text, expression)
+        return LastOfWeekday(_number(field, match[1] or match[2]) % field.high)
+    if text == "l":
+        _wrong("L with a weekday: 5L is the last Friday")
+    return _span(field, "*" if text == "?" else text)
 
 
-def _span(field: Field, text: str, expression: str) -> Span:
+def _span(field: Field, text: str) -> Span:
     if _LONG_NUMBER.search(text):
-        _refuse(field, text, expression, "numbers of at most 2 digits")
+        _wrong("numbers of at most 2 digits")
     match = _SPAN.fullmatch(text)
     if match is None:
-        _refuse(field, text, expression)
+        _wrong(field.expected)
     first, last, every = match.groups()
     step = int(every or 1)
     if step == 0:
-        _refuse(field, text, expression, "a step of 1 or more")
+        _wrong("a step of 1 or more")
     if first == "*" and last is None:
         return Span(field.low, field.high, step, star=True)
-    start = field.number(first)
-    stop = start if last is None else field.number(last)
-    if start is None or stop is None:
-        _refuse(field, text, expression)
+    start = _number(field, first)
     if last is None:
         return Span(start, field.high if every else start, step)
+    stop = _number(field, last)
     if start > stop and not field.wraps:
-        _refuse(field, text, expression, "a range from the smaller to the larger")
+        _wrong("a range from the smaller to the larger")
     if start > stop and field is WEEKDAY:
-        start %= WEEKDAY.high  # 7 is Sunday, as 0 is
+        start %= field.high  # 7 is Sunday, as 0 is
     return Span(start, stop, step)
 
 
-def _refuse(field: Field, text: str, expression: str, expected: str = "") -> NoReturn:
-    what = (
-        f"{field.title} {text!r} of {expression!r}" if text else f"{field.title} of {expression!r}"
-    )
-    why = "cannot be read" if text else "has an empty item"
-    msg = f"the {what} {why}: expected {expected or field.expected}"
-    raise CronError(msg)
+def _wrong(expected: str) -> NoReturn:
+    raise _WrongItemError(expected)
+
+
+def _number(field: Field, text: str) -> int:
+    number = field.number(text)
+    if number is None:
+        _wrong(field.expected)
+    return number
