@@ -4,8 +4,8 @@ The adapter sends no Redis command of its own.
 """
 
 from tests.conformance.pure_verbs import PureVerbs
-from tests.conformance.server_verbs import ServerVerbs
+from tests.conformance.repeat_verbs import RepeatVerbs
 
 
-class Adapter(PureVerbs, ServerVerbs):
+class Adapter(PureVerbs, RepeatVerbs):
     """This package, in the words of the vectors."""

@@ -9,7 +9,10 @@ from tests.conformance.playing import CHECKER, lines_of, names_in, play
 
 ADAPTER = "tests.conformance.adapter:Adapter"
 SKIPPED = Path(__file__).with_name("skipped.txt")
-PLANES = ("ids", "keyspace", "jobs", "schedule", "retry", "reap_stalled", "fence", "hazards")
+PLANES = (
+    *("ids", "keyspace", "jobs", "schedule", "retry", "reap_stalled", "fence", "hazards"),
+    "repeat",
+)
 
 
 @pytest.mark.parametrize("plane", PLANES)
