@@ -205,8 +205,9 @@ def _count(rule: Rule, first_ms: int, until_ms: int) -> int:
     if isinstance(rule, Every):
         # The first may lie beside the grid.
         second = rule.next_ms(first_ms)
-        beside = second is None or second >= until_ms
-        return 1 if beside else 2 + (until_ms - 1 - second) // rule.period_ms
+        if second is None or second >= until_ms:
+            return 1
+        return 2 + (until_ms - 1 - second) // rule.period_ms
     counted, instant = 0, first_ms
     while counted < COUNTED and instant < until_ms:
         counted += 1
