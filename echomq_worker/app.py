@@ -18,7 +18,7 @@ from echomq_worker.client import (
     SyncClient,
     TimedOptions,
 )
-from echomq_worker.client.declarations import Declarations
+from echomq_worker.client.timetable import Timetable
 from echomq_worker.client.unbound import call_by_name, raw_call
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.clock import Clock
@@ -33,7 +33,7 @@ _WIRED = ("_backend", "_clock", "minter", "_connections", "client", "_wiring")
 """What depends on where jobs go and on who tells the time."""
 
 
-class EchoMQ(Declarations):
+class EchoMQ(Timetable):
     """An application: the handlers it declares, and the jobs it enqueues for them.
 
     Making one, and declaring handlers, does no I/O. It connects when a job is first enqueued, or

@@ -54,6 +54,10 @@ class UnknownHandlerError(EchoMQError, LookupError):
     """No handler of that name is registered here."""
 
 
+class UnknownSchedulerError(EchoMQError, LookupError):
+    """The queue has no scheduler of that name."""
+
+
 class DuplicateJobError(EchoMQError):
     """A job with that id exists already, and it is not the one that was to be enqueued."""
 

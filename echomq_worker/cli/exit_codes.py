@@ -16,6 +16,7 @@ from echomq_worker.errors import (
     SettingsError,
     UnavailableError,
     UnknownHandlerError,
+    UnknownSchedulerError,
     WireVersionError,
 )
 
@@ -71,6 +72,7 @@ _MEANING: tuple[tuple[type[EchoMQError], ExitCode], ...] = (
     (UnavailableError, ExitCode.UNAVAILABLE),
     (EmbeddedServerError, ExitCode.UNAVAILABLE),
     (UnknownHandlerError, ExitCode.NOT_FOUND),
+    (UnknownSchedulerError, ExitCode.NOT_FOUND),
     (ResultUnavailableError, ExitCode.NOT_FOUND),
     (DuplicateJobError, ExitCode.REFUSED),
     (ServerError, ExitCode.REFUSED),

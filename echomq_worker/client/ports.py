@@ -3,12 +3,23 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, JobId, NewJob
 from echomq_worker.domain.views import JobView, KeptResult, Places, Removed
 
 
 class Queue(Protocol):
     """One queue, as producers use it."""
+
+    @property
+    def schedulers(self) -> SchedulerStore:
+        """Its schedulers."""
+        ...
+
+    @property
+    def repeats(self) -> RepeatStore:
+        """Its repeating registrations of the base wire."""
+        ...
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> Sequence[Admission]:
         """Admit jobs, in one round trip per thousand; return what became of each, in order."""
