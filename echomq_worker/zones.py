@@ -7,7 +7,6 @@ read before a zone is asked for, and `UTC` needs no data at all.
 
 import re
 import zoneinfo
-from difflib import get_close_matches
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -115,6 +114,8 @@ def _zone(name: str) -> ZoneInfo:
 
 
 def _hint(name: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for what is misspelled
+
     names = {known.lower(): known for known in _names()}
     if name.lower() in names:
         return f"expected {names[name.lower()]}, exactly so"

@@ -3,6 +3,7 @@
 from echomq_worker.doctor.facts import Facts
 from echomq_worker.doctor.say import ok, warn
 from echomq_worker.domain.finding import Finding
+from echomq_worker.zones import package_is_newer
 
 TOLERATED_MS = 1_000
 
@@ -26,12 +27,13 @@ def zones(facts: Facts) -> list[Finding]:
     name, system, package = "time-zones", facts.zones.system, facts.zones.package
     if system is None:
         if package is None:
-            return [warn(name, "there is no time zone data", "pip install tzdata")]
+            return [warn(name, "there is no time zone data but UTC", "pip install tzdata")]
         return [ok(name, f"{package}, of the tzdata package")]
-    if system == "unknown":
-        return [warn(name, "the system's time zone data does not tell its version")]
-    if package is not None and system < package:
-        text = f"Python uses the system's {system}, the tzdata package has {package}"
-        hint = "update the system's tzdata, or set PYTHONTZPATH= to use the package's"
-        return [warn(name, text, hint)]
-    return [ok(name, f"{system}, of the system")]
+    if not package_is_newer(system, package):
+        if system == "unknown":
+            return [warn(name, "the system's time zone data does not tell its version")]
+        return [ok(name, f"{system}, of the system")]
+    older = "of unknown version" if system == "unknown" else f"the older {system}"
+    text = f"schedules use {package}, of the tzdata package; Python the system's, {older}"
+    hint = "update the system's tzdata, or set PYTHONTZPATH= to use the package's"
+    return [warn(name, text, hint)]

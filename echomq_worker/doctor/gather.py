@@ -1,10 +1,8 @@
 """Gathers what the checks of the environment look at."""
 
-import zoneinfo
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from echomq_worker.config import Settings
 from echomq_worker.doctor.facts import Client, Facts, Rights, Zones
@@ -12,9 +10,7 @@ from echomq_worker.errors import EchoMQError, ServerError
 from echomq_worker.store import Server
 from echomq_worker.store.rights import Needs, Role
 from echomq_worker.store.server import location
-
-_ZONE_FILES = ("tzdata.zi", "+VERSION")
-_LONGEST_LINE = 100
+from echomq_worker.zones import package_zones, system_zones
 
 
 async def gather(
@@ -63,31 +59,6 @@ async def _with_rights(facts: Facts, server: Server, needs: Needs) -> Facts:
     except ServerError as error:
         return replace(facts, trouble=error)
     return replace(facts, rights=Rights(needs=needs, missing=missing))
-
-
-def system_zones() -> str | None:
-    """Return the version of the time zone data that Python uses first; None if there is none."""
-    for folder in map(Path, zoneinfo.TZPATH):
-        if not (folder / "UTC").exists():
-            continue
-        for name in _ZONE_FILES:
-            try:
-                with (folder / name).open(encoding="ascii", errors="replace") as file:
-                    line = file.readline(_LONGEST_LINE)
-            except OSError:
-                continue
-            return line.removeprefix("# version ").strip()
-        return "unknown"
-    return None
-
-
-def package_zones() -> str | None:
-    """Return the version of the data in the tzdata package, as the system's are written."""
-    try:
-        import tzdata  # noqa: PLC0415 - only where it is installed
-    except ImportError:
-        return None
-    return str(tzdata.IANA_VERSION)
 
 
 def _version_of(package: str) -> str | None:
