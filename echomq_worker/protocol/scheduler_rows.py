@@ -87,18 +87,7 @@ def read_spec(name: str, fields: Mapping[str, bytes]) -> SchedulerSpec:
     row = _Row(name, fields)
     start_ms = row.number("start")
     rule = _read_rule(row, start_ms)
-    template = row.read(
-        "template",
-        lambda: Template(
-            name=row.text("name"),
-            payload=fields.get("payload", b""),
-            max_attempts=row.number("max"),
-            keep_result_ms=row.number("keep"),
-            timeout_ms=row.number("timeout"),
-            ttl_ms=row.number("ttl"),
-            backoff=row.text("backoff"),
-        ),
-    )
+    template = row.read("template", lambda: _read_template(row))
     misfire = row.read("misfire", lambda: _read_misfire(row))
     overlap = row.read("overlap", lambda: overlap_from(row.text("overlap") or Overlap.ALLOW))
     return row.read(
@@ -194,6 +183,18 @@ def _read_rule(row: _Row, start_ms: int | None) -> CronRule | Every:
         )
     offset_ms = row.number("offset") or 0
     return row.read("every", lambda: Every(period_ms, offset_ms, start_ms or 0))
+
+
+def _read_template(row: _Row) -> Template:
+    return Template(
+        name=row.text("name"),
+        payload=row.fields.get("payload", b""),
+        max_attempts=row.number("max"),
+        keep_result_ms=row.number("keep"),
+        timeout_ms=row.number("timeout"),
+        ttl_ms=row.number("ttl"),
+        backoff=row.text("backoff"),
+    )
 
 
 def _read_misfire(row: _Row) -> Misfire:

@@ -114,29 +114,13 @@ def scheduler_spec(  # noqa: PLR0913 - one for each thing that can be said about
     immediately: bool = False,
     revision: int = 0,
 ) -> SchedulerSpec:
-    """Return a scheduler as it was declared.
+    """Return a scheduler as it was declared; `SchedulerSpec` says what each part means.
 
-    Args:
-        name: 1 to 200 visible ASCII characters, unique in its queue.
-        template: the job that is made at each occurrence.
-        cron: a cron expression; either this or `every`.
-        every: the time from one occurrence to the next, from 100 ms.
-        tz: the time zone of the cron expression, such as `"Europe/Berlin"`.
-        dst: what a cron expression does on the days of a clock change: `"cron"` or `"skip"`.
-        offset: shifts the grid of `every`, by less than `every`.
-        start: nothing fires before it, and the grid of `every` begins with it; with a time zone.
-        end: nothing fires after it; with a time zone.
-        limit: how many jobs are made at most, from 1.
-        jitter: how much later an occurrence may fire; less than `every`.
-        misfire: what becomes of missed occurrences; see `misfire_from`.
-        overlap: what to do while the job before still waits or runs; see `Overlap`.
-        immediately: let the first occurrence be now.
-        revision: of two versions of the code, the higher one decides.
+    Either `cron` (with `tz` and `dst`: see `cron_rule`) or `every` (with `offset`) is given. The
+    grid of `every` begins with the start. For `misfire` see `misfire_from`.
 
     Raises:
-        InvalidArgumentError: if something cannot be used, or does not fit together.
-        CronError: for an expression that means nothing.
-        UnknownZoneError: for a time zone that is not known here.
+        InvalidArgumentError: with the reason, if something cannot be used or does not fit.
     """
     start_ms = None if start is None else _unix_ms(name, "start", start)
     return SchedulerSpec(
