@@ -1,4 +1,4 @@
-"""Repeating registrations of the base wire, ours and a peer's: each occurrence is made once."""
+"""Repeating registrations of the base wire are fired: each occurrence is made once."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,11 +8,12 @@ import pytest
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.repeats import RepeatsFired
 from echomq_worker.embedded import EmbeddedServer
-from echomq_worker.errors import InvalidArgumentError, InvalidIdError, OutOfMemoryError
+from echomq_worker.errors import InvalidIdError, OutOfMemoryError
 from echomq_worker.store import QueueStore, Server, ServerOptions
 from echomq_worker.store.line import Line
 from tests.support.jobs import A, B, C, claim, enqueue, job_id
 from tests.support.look import Look
+from tests.support.repeats import a_peer_registers, next_of, now_ms
 
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 FAR_MS = 4_000_000_000_000
@@ -29,54 +30,6 @@ BROKEN = {
     "no end of digits": [("HSET", "@repeat:bad", "every_ms", "9" * 400, "template", "t")],
     "a text": [("SET", "@repeat:bad", "t")],
 }
-
-
-async def a_peer_registers(look: Look, name: str, every_ms: int, next_ms: float) -> None:
-    """Write what another runtime's pump writes."""
-    record = look.keys.repeat_record(name)
-    await look.do("HSET", record, "every_ms", str(every_ms), "template", f"of {name}")
-    await look.do("ZADD", look.keys.repeat, next_ms, name)
-
-
-async def next_of(look: Look, name: str) -> int:
-    return (await look.scores(look.keys.repeat))[name]
-
-
-async def now_ms(look: Look) -> int:
-    return await look.now_us() // 1_000
-
-
-async def test_a_registration_has_both_fields_and_is_not_replaced(queue: QueueStore, look: Look):
-    repeats = queue.repeats
-    before = await now_ms(look)
-    assert await repeats.register("daily", HOUR_MS, b"\xff\x00", first_in_ms=MINUTE_MS)
-    assert not await repeats.register("daily", 5, b"other")
-
-    (found,) = await repeats.list()
-    assert (found.name, found.every_ms, found.template) == ("daily", HOUR_MS, b"\xff\x00")
-    assert found.problem == ""
-    assert before + MINUTE_MS <= found.next_ms <= await now_ms(look) + 1 + MINUTE_MS
-    assert await look.hash(look.keys.repeat_record("daily")) == {
-        "every_ms": str(HOUR_MS),
-        "template": r"\xff" + "\x00",
-    }
-
-
-@pytest.mark.parametrize("name", ["", "a b", "ä", "a\n", "x" * 201])
-async def test_a_name_that_could_not_be_typed_is_refused(name: str, queue: QueueStore):
-    with pytest.raises(InvalidArgumentError, match="visible ASCII"):
-        await queue.repeats.register(name, 5, b"")
-
-
-@pytest.mark.parametrize(
-    ("every_ms", "first_ms"), [(0, 0), (-1, 0), (10**15, 0), (1.5, 0), (1, -1)]
-)
-async def test_an_interval_is_a_whole_number_of_ms(
-    every_ms: int, first_ms: int, queue: QueueStore, look: Look
-):
-    with pytest.raises(InvalidArgumentError, match="whole number of ms"):
-        await queue.repeats.register("r", every_ms, b"", first_ms)
-    assert not await look.do("EXISTS", look.keys.repeat)
 
 
 async def test_what_a_peer_registered_is_fired_as_the_flat_job_that_its_pump_would_make(
@@ -218,56 +171,6 @@ async def test_a_registration_that_cannot_fire_is_moved_aside_and_the_others_fir
     assert (await queue.repeats.fire([C])).set_aside == ()
 
 
-async def test_names_of_peers_may_hold_anything(queue: QueueStore, look: Look):
-    odd = b"n\xff \n\x00:{x}"
-    record = look.keys.repeat.encode() + b":" + odd
-    await look.do("HSET", record, "every_ms", "5", "template", "t")
-    await look.do("ZADD", look.keys.repeat, 1, odd)
-
-    ((name, _),) = (await queue.repeats.fire([A])).fired
-    (found,) = await queue.repeats.list()
-
-    assert name == found.name
-    assert name.encode("utf-8", "surrogateescape") == odd
-    assert await queue.repeats.advance(name, FAR_MS)
-    assert await queue.repeats.cancel(name)
-    assert not await look.do("EXISTS", record, look.keys.repeat)
-
-
-async def test_a_registration_is_moved_and_cancelled(queue: QueueStore, look: Look):
-    await queue.repeats.register("r", HOUR_MS, b"x")
-
-    assert await queue.repeats.advance("r", FAR_MS)
-    assert await next_of(look, "r") == FAR_MS
-    assert await queue.repeats.cancel("r")
-    assert not await queue.repeats.cancel("r")
-    assert not await queue.repeats.advance("r", FAR_MS)
-    assert await look.key_names() == [look.keys.clock]
-
-
-async def test_moving_one_whose_record_is_gone_takes_the_rest_away(queue: QueueStore, look: Look):
-    await look.do("ZADD", look.keys.repeat, 1, "ghost")
-
-    assert not await queue.repeats.advance("ghost", FAR_MS)
-    assert not await look.do("EXISTS", look.keys.repeat)
-
-
-async def test_the_watcher_is_nudged_when_another_is_first(queue: QueueStore, look: Look):
-    async def nudged() -> bool:
-        return await look.do("DEL", look.keys.clock) == 1
-
-    await queue.repeats.register("b", HOUR_MS, b"", first_in_ms=HOUR_MS)
-    assert await nudged()
-    await queue.repeats.register("c", HOUR_MS, b"", first_in_ms=2 * HOUR_MS)
-    assert not await nudged()
-    await queue.repeats.register("a", HOUR_MS, b"", first_in_ms=MINUTE_MS)
-    assert await nudged()
-    await queue.repeats.advance("a", FAR_MS)
-    assert not await nudged()
-    await queue.repeats.advance("c", 1)
-    assert await nudged()
-
-
 async def test_a_claim_tells_when_the_next_one_is_due(queue: QueueStore, line: Line):
     await queue.repeats.register("r", HOUR_MS, b"")
     fired = await queue.repeats.fire([A])
@@ -301,17 +204,3 @@ async def test_a_full_server_fires_nothing_and_loses_nothing(
         await look.do("CONFIG", "SET", "maxmemory", "0")
 
         assert (await repeats.fire([A, B])).fired == (("r", A),)
-
-
-async def test_a_queue_with_registrations_is_not_forgotten(queue: QueueStore, look: Look):
-    await queue.repeats.register("r", HOUR_MS, b"x", first_in_ms=HOUR_MS)
-    await queue.pause()
-
-    assert not await queue.forget()
-    assert (await queue.counts()).paused
-    await queue.repeats.cancel("r")
-    assert await queue.forget()
-
-    await look.do("ZADD", f"{look.keys.root}schedulers", "+inf", "nightly")
-    assert not await queue.forget()
-    await look.do("DEL", f"{look.keys.root}schedulers")
