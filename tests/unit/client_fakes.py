@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, JobId, NewJob, State
 from echomq_worker.domain.views import JobView, KeptResult, Places, Removed
 from echomq_worker.errors import OutOfMemoryError, UnavailableError
@@ -43,6 +44,14 @@ class FakeQueue:
     """Whether it lets nobody know what became of an enqueue."""
     full: bool = False
     """Whether it has no memory left for an enqueue."""
+
+    @property
+    def schedulers(self) -> SchedulerStore:
+        raise NotImplementedError
+
+    @property
+    def repeats(self) -> RepeatStore:
+        raise NotImplementedError
 
     @property
     def jobs(self) -> list[NewJob]:
