@@ -52,7 +52,7 @@ class KnownKey:
 _ID = "[A-Z]{3}[0-9A-Za-z]{11}"
 _PARTS = "|".join(sorted(JOB_SUBKEYS))
 _ROWS = {
-    "zset": "pending active schedule dead dead:at repeat workers completed",
+    "zset": "pending active schedule dead dead:at repeat schedulers workers completed",
     "hash": "meta glimit gactive gweight metrics:completed metrics:failed",
     "list": "wake ring flow:outbox bell clock",
     "set": "paused",
@@ -65,6 +65,7 @@ _VARYING: dict[str, tuple[str, str, Lasting]] = {
     rf"g:(?P<subject>{_ID}):pending": ("lane", "zset", Lasting.EVER),
     r"de:(?P<subject>[A-Za-z0-9._-]{1,255})": ("de", "string", Lasting.EITHER),
     r"repeat:(?P<subject>.+)": ("repeat:", "hash", Lasting.EVER),
+    r"scheduler:(?P<subject>.+)": ("scheduler", "hash", Lasting.EVER),
     r"call:(?P<subject>.+)": ("call", "string", Lasting.WHILE),
     r"aside:(?P<subject>.+)": ("aside", "*", Lasting.WHILE),
     rf"done:(?P<subject>{_ID})": ("done", "hash", Lasting.WHILE),

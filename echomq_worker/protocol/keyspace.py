@@ -163,7 +163,7 @@ class Keyspace:
 
     @property
     def clock(self) -> str:
-        """List: a nudge for the watcher, pushed when the head of `schedule` changes."""
+        """List: a nudge for the watcher: the head of `schedule` or `schedulers` is nearer."""
         return self.root + "clock"
 
     @property
@@ -199,6 +199,19 @@ class Keyspace:
     def dead_at(self) -> str:
         """Sorted set: dead jobs, scored by when they died (ms)."""
         return self.root + "dead:at"
+
+    @property
+    def schedulers(self) -> str:
+        """Sorted set: every scheduler, scored by when it fires next (ms); `+inf` while it rests."""
+        return self.root + "schedulers"
+
+    def scheduler(self, name: str) -> str:
+        """Hash: the declaration of one scheduler, and how far it has come."""
+        return f"{self.root}scheduler:{name}"
+
+    def scheduler_aside(self, name: str) -> str:
+        """Whatever it was, with expiry: what stood in the place of a scheduler."""
+        return f"{self.root}aside:scheduler:{name}"
 
     def call(self, caller: str) -> str:
         """String with expiry: the receipt of a caller's last call."""

@@ -1,0 +1,26 @@
+-- The schedulers whose time has come, and when the next of the others has its own. Reads only.
+--
+--! keys root schedulers
+--! args limit
+--! rest fields
+--! include time check
+--
+-- `fields`: what to read of each. Replies { now, when the next wakes or '', then { name, wake, type of its
+-- key, values } of each, the longest due first }.
+
+if not whole(limit, 1) or tonumber(limit) > 500 then return bad_argument('limit') end
+if #ARGV - fields > 100 then return bad_argument('fields') end
+local wrong = wrong_type({ schedulers, 'zset' })
+if wrong then return wrong end
+
+local due = redis.call('ZRANGEBYSCORE', schedulers, '-inf', now, 'WITHSCORES', 'LIMIT', 0, limit)
+local later = redis.call('ZRANGEBYSCORE', schedulers, '(' .. string.format('%.0f', now), '(+inf', 'WITHSCORES',
+  'LIMIT', 0, 1)
+local found = {}
+for i = 1, #due, 2 do
+  local key = root .. 'scheduler:' .. due[i]
+  local kind = redis.call('TYPE', key)['ok']
+  local values = kind == 'hash' and redis.call('HMGET', key, unpack(ARGV, fields)) or {}
+  found[#found + 1] = { due[i], due[i + 1], kind, values }
+end
+return { now, later[2] or '', found }
