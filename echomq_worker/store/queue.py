@@ -31,6 +31,7 @@ from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
 from echomq_worker.store.repeats import RepeatStore
+from echomq_worker.store.schedulers import SchedulerStore
 from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, Wire, ask_again, run_script
 
 _REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)
@@ -57,6 +58,8 @@ class QueueStore:
         self._producer = self._new_producer(Caller())
         self._hints = Hints(client, self.keys)
         self.repeats = RepeatStore(self._change, options.log_size)
+        verify = self._extension.verify
+        self.schedulers = SchedulerStore(self.keys, self._wire, verify, log_size=options.log_size)
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[Admission]:
         """Admit jobs, due at once or later; return what became of each, in order.
