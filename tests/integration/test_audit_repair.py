@@ -123,6 +123,14 @@ DAMAGES = [
         [("HSET", "@repeat:daily", "every_ms", 5), ("ZADD", "@repeat", "9e12", "daily")],
         mended=False,
     ),
+    Damage(
+        "repeat-not-fired",
+        [
+            ("HSET", "@repeat:daily", "every_ms", 5, "template", "x"),
+            ("ZADD", "@repeat", 1, "daily"),
+        ],
+        mended=False,
+    ),
     Damage("outbox-blocked", [("RPUSH", "@flow:outbox", "x")], mended=False, also=("outbox",)),
     Damage("lease-not-reaped", [("ZADD", "@active", 1, A)], mended=False),
     Damage(

@@ -27,6 +27,10 @@ def _repeat(keys: Keyspace, finding: StateFinding) -> Question:
     return ask(keys, "repair_repeat", _raw(finding.subject), record=record)
 
 
+def _scheduler(keys: Keyspace, finding: StateFinding) -> Question:
+    return ask(keys, "repair_scheduler", _raw(finding.subject))
+
+
 def _key(task: str) -> Mend:
     def mend(keys: Keyspace, finding: StateFinding) -> Question:
         key = finding.key or ""
@@ -49,6 +53,13 @@ MENDS: Mapping[str, Mend] = {
     ),
     **dict.fromkeys(("lane-count", "lane-not-served"), _lane),
     **dict.fromkeys(("repeat-without-record", "repeat-without-time"), _repeat),
+    **dict.fromkeys(
+        (
+            *("scheduler-without-definition", "scheduler-without-time"),
+            *("scheduler-wrong-time", "scheduler-asleep"),
+        ),
+        _scheduler,
+    ),
     "no-expiry": _key("expire"),
     "expiring-key": _key("keep"),
     "dedup-of-the-gone": _key("release"),

@@ -18,6 +18,7 @@ from echomq_worker.doctor.state.lanes import check_lane
 from echomq_worker.doctor.state.notes import Notes
 from echomq_worker.doctor.state.parents import Parents
 from echomq_worker.doctor.state.repeats import check_repeat
+from echomq_worker.doctor.state.schedulers import LOOKED_AT, SchedulerFacts, check_scheduler
 from echomq_worker.doctor.state.whole import Standing, check_whole
 from echomq_worker.domain.finding import Finding
 from echomq_worker.protocol.families import KnownKey, known_key
@@ -61,6 +62,7 @@ class Audit:
         for names in slices(sorted(self.repeats), SLICE):
             for reply in (yield ask(self.keys, "audit_repeats", *_raw(names))):
                 check_repeat(self.notes, self.keys.root, reply)
+        yield from self._schedulers()
         for names in slices(self.parents.suspects(), SLICE):
             _, jobs = yield ask(self.keys, "audit_jobs", *names)
             self.parents.check(self.notes, self.keys, map(JobFacts.read, jobs))
@@ -94,6 +96,10 @@ class Audit:
         ids = [each.subject for each in known if each.family.name == "job"]
         if ids:
             self._judge((yield ask(self.keys, "audit_jobs", *ids)), rows=True)
+        schedulers = [each.subject for each in known if each.family.name == "scheduler"]
+        if schedulers:
+            operands = ("", SLICE, len(LOOKED_AT), *LOOKED_AT, *_raw(schedulers))
+            self._check_schedulers((yield ask(self.keys, "audit_schedulers", *operands)))
 
     def _remember(self, key: KnownKey) -> None:
         name = key.family.name
@@ -113,6 +119,20 @@ class Audit:
             cursor = following.decode()
             if cursor == "0":
                 return
+
+    def _schedulers(self) -> Steps[None]:
+        cursor = "0"
+        while True:
+            operands = (cursor, SLICE, len(LOOKED_AT), *LOOKED_AT)
+            reply = yield ask(self.keys, "audit_schedulers", *operands)
+            self._check_schedulers(reply)
+            cursor = reply[0].decode()
+            if cursor == "0":
+                return
+
+    def _check_schedulers(self, reply: Reply) -> None:
+        for found in map(SchedulerFacts.read, reply[1]):
+            check_scheduler(self.notes, self.keys.root, found)
 
     def _judge(self, reply: Reply, *, rows: bool) -> None:
         now, jobs = reply
