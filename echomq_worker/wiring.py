@@ -1,9 +1,9 @@
 """Puts a worker together: settings, an application and a server become a running daemon."""
 
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import anyio
@@ -13,6 +13,7 @@ from echomq_worker.config import Settings
 from echomq_worker.domain.backoff import exponential
 from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.printable import printable
+from echomq_worker.domain.scheduling.declared import DeclaredScheduler
 from echomq_worker.errors import AccessError, EvictionPolicyError, ServerError, UnavailableError
 from echomq_worker.observe.heartbeat_file import Heartbeat, HeartbeatFile
 from echomq_worker.store import Server, ServerInfo
@@ -30,6 +31,7 @@ from echomq_worker.worker import (
     WorkerOptions,
     run_daemon,
 )
+from echomq_worker.zones import zone_data_version
 
 LONGEST_BACKOFF_MS = 600_000
 FIRST_RETRY_MS = 100
@@ -64,6 +66,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
         renew_ms=settings.lease_renew_interval_ms,
         stuck_ms=settings.stuck_after_ms,
         beat_ms=settings.beat_ms,
+        fire_repeats=settings.fire_repeats,
         max_attempts=settings.max_attempts,
         crash_limit=settings.crash_limit,
         backoff=exponential(settings.retry_delay_ms / 1_000, cap=cap_ms / 1_000),
@@ -72,6 +75,16 @@ def worker_options(settings: Settings) -> WorkerOptions:
         cancel_grace_ms=settings.shutdown_cancel_grace_ms,
         worker_name=settings.worker_name,
     )
+
+
+def declared_schedulers(
+    declared: Iterable[DeclaredScheduler], revision: int
+) -> list[DeclaredScheduler]:
+    """Return schedulers with the `revision` of this deploy, where they name none of their own."""
+    return [
+        one if one.spec.revision else replace(one, spec=replace(one.spec, revision=revision))
+        for one in declared
+    ]
 
 
 def stop_budget(settings: Settings) -> Budget:
@@ -177,6 +190,10 @@ class Wired:
             extender=BlockingExtender(self.server.options),
             registry=self.app.registry,
             clock=self.clock,
+            mint=self.app.minter.mint,
+            scheduled=declared_schedulers(self.app.scheduled, self.settings.revision),
+            zone_data=zone_data_version(),
+            fleet=self.server.fleet,
             lifespan=self.app.lifespan_context,
             middleware=tuple(self.app.run_layers),
             on_ready=self.on_ready,

@@ -57,6 +57,7 @@ async def _run(bench: Bench, stop: Stop, *, burst: bool, beat_ms: int = 1_000) -
         extender=extender,
         registry=bench.app.registry,
         clock=SystemClock(),
+        mint=bench.app.minter.mint,
     )
     try:
         return await run_daemon(options, outside, stop, burst=burst)

@@ -10,6 +10,7 @@ from echomq_worker.domain.views import ServerInfo
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.store.connect import command_client, pass_the_fence
 from echomq_worker.store.facts import read_facts
+from echomq_worker.store.fleet import Fleet
 from echomq_worker.store.nodes import NodeLease
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.queue import QueueStore
@@ -64,6 +65,11 @@ class Server:
     def node_lease(self) -> NodeLease:
         """Return a lease on a node number, not taken yet."""
         return NodeLease(self._wire)
+
+    @property
+    def fleet(self) -> Fleet:
+        """The workers on this server, as they present themselves."""
+        return Fleet(self._wire)
 
     async def describe(self) -> ServerInfo:
         """Ask the server what it is, and how its clock differs from ours."""

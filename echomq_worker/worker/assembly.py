@@ -9,13 +9,15 @@ from typing import Any
 from echomq_worker.domain.backoff import Dice
 from echomq_worker.domain.cadence import Cadence
 from echomq_worker.domain.clock import Clock
-from echomq_worker.domain.job import Claimed
+from echomq_worker.domain.job import Claimed, JobId
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.picker import Picker, Strict, Weighted
+from echomq_worker.domain.scheduling.declared import DeclaredScheduler
 from echomq_worker.handlers.lifespan import Lifespan, no_lifespan
 from echomq_worker.handlers.middleware import RunMiddleware
 from echomq_worker.worker.burst import Burst
 from echomq_worker.worker.desk import Desk
+from echomq_worker.worker.firer import Firer
 from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.journal import Journal
 from echomq_worker.worker.judge import Judge
@@ -27,8 +29,10 @@ from echomq_worker.worker.outage import Outage
 from echomq_worker.worker.ports import BlockingExtends, Line, Queue, Registry
 from echomq_worker.worker.presence import Heart, OnBeat, SelfPortrait
 from echomq_worker.worker.pump import Pump
+from echomq_worker.worker.registrar import Fleet, Registrar
 from echomq_worker.worker.run import LEASE_LOST, Run
 from echomq_worker.worker.runner import Runner
+from echomq_worker.worker.schedule_lines import ScheduleLines
 from echomq_worker.worker.settler import Settler
 from echomq_worker.worker.slots import Slots
 from echomq_worker.worker.stats import Stats
@@ -36,6 +40,7 @@ from echomq_worker.worker.stop import Stop
 from echomq_worker.worker.supervisor import Service
 from echomq_worker.worker.threads import Threads
 from echomq_worker.worker.timeouts import Timeouts
+from echomq_worker.worker.volley import Volley
 
 WATCH_BEATS = 3
 """The watch of a queue is free again so many beats after its watcher was last heard of."""
@@ -50,6 +55,14 @@ class Outside:
     extender: BlockingExtends
     registry: Registry
     clock: Clock
+    mint: Callable[[], JobId]
+    """Gives the ids of the jobs that schedulers make."""
+    scheduled: Sequence[DeclaredScheduler] = ()
+    """The schedulers that the application declares."""
+    zone_data: str = ""
+    """The version of the time zone data that rules are computed with; empty for none."""
+    fleet: Fleet | None = None
+    """Knows the other workers."""
     lifespan: Lifespan[Any] = no_lifespan
     middleware: Sequence[RunMiddleware] = ()
     dice: Dice = random.uniform
@@ -68,11 +81,13 @@ class Parts:
     runner: Runner
     threads: Threads
     portrait: SelfPortrait
+    registrar: Registrar
     support: list[Service]
     """What must outlive the running jobs."""
     intake: list[Service] = field(default_factory=list[Service])
     """What brings in new ones."""
     desks: list[Desk] = field(default_factory=list[Desk])
+    firers: list[Firer] = field(default_factory=list[Firer])
     lines: list[Line] = field(default_factory=list[Line])
 
 
@@ -99,7 +114,9 @@ class Assembly:
             stop,
             self._clock,
             away=lambda: self._lines_outage.under_way,
+            zone_data=outside.zone_data,
         )
+        self._schedule_lines = ScheduleLines()
         self._hints_outage = Outage(self._clock, "wakeups", outside.dice)
         self._runner = self._new_runner()
         self._listeners: list[Listener] = []
@@ -125,12 +142,14 @@ class Assembly:
             runner=self._runner,
             threads=self._threads,
             portrait=self._portrait,
+            registrar=self._new_registrar(),
             support=[self._leases, self._timeouts, heart, guard],
         )
+        parts.intake.append(parts.registrar)
         for index, queue in enumerate(self._outside.queues):
             self._serve(parts, queue, options.beat_ms * index // len(self._outside.queues))
         if burst:
-            parts.intake.append(Burst(parts.desks, self._hands, self._stop))
+            parts.intake.append(Burst(parts.desks, parts.firers, self._hands, self._stop))
         return parts
 
     def _serve(self, parts: Parts, queue: Queue, offset_ms: int) -> None:
@@ -152,17 +171,20 @@ class Assembly:
             beat_ms=self._options.beat_ms,
         )
         self._listeners.append(listener)
+        firer = self._new_firer(queue, desk)
 
-        desk.on_reply(partial(self._learn, pump))
+        desk.on_reply(partial(self._learn, pump, firer))
         parts.lines.append(line)
         parts.desks.append(desk)
+        parts.firers.append(firer)
         parts.support += (desk, pump)
-        parts.intake.append(listener)
+        parts.intake += (listener, firer)
 
-    def _learn(self, pump: Pump, claimed: Claimed, *, watching: bool | None) -> None:
+    def _learn(self, pump: Pump, firer: Firer, claimed: Claimed, *, watching: bool | None) -> None:
         self._lines_outage.answered()
         self._portrait.answered()
         pump.learn(claimed, watching=watching)
+        firer.learn(claimed, watching=watching)
         for listener in self._listeners:
             listener.update()
 
@@ -179,6 +201,36 @@ class Assembly:
             presence=self._portrait.presence,
             clock=self._clock,
             answered_late=self._leases.hurry,
+        )
+
+    def _new_firer(self, queue: Queue, desk: Desk) -> Firer:
+        volley = Volley(
+            queue,
+            mint=self._outside.mint,
+            zone_data=self._outside.zone_data,
+            repeats=self._options.fire_repeats,
+            clock=self._clock,
+            lines=self._schedule_lines,
+            stats=self._stats,
+        )
+        return Firer(
+            volley,
+            claim=desk.ask_look,
+            clock=self._clock,
+            beat_ms=self._options.beat_ms,
+            outage=self._lines_outage,
+        )
+
+    def _new_registrar(self) -> Registrar:
+        return Registrar(
+            self._outside.queues,
+            self._outside.scheduled,
+            worker_id=self._options.worker_id,
+            zone_data=self._outside.zone_data,
+            fleet=self._outside.fleet,
+            clock=self._clock,
+            outage=self._lines_outage,
+            lines=self._schedule_lines,
         )
 
     def _new_runner(self) -> Runner:

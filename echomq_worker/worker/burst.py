@@ -16,26 +16,42 @@ class Looks(Protocol):
         ...
 
 
+class Fires(Protocol):
+    """Fires the schedulers of one queue."""
+
+    async def catch_up(self) -> None:
+        """Return once it has fired what it may of all that is due now."""
+        ...
+
+
 class Burst:
     """Asks all queues in turn until a whole round brings nothing while nothing runs.
 
-    Jobs that are due later, and those of a paused queue, stay where they are.
+    First the schedulers that are due by then are fired. Jobs that are due later, also those of a
+    scheduler's next occurrence, and those of a paused queue, stay where they are.
 
     Args:
         desks: one for each queue.
+        firers: one for each queue.
         hands: the jobs that this worker holds.
         stop: asked to drain in the end.
     """
 
     name = "burst"
 
-    def __init__(self, desks: Sequence[Looks], hands: Hands, stop: Stop) -> None:
+    def __init__(
+        self, desks: Sequence[Looks], firers: Sequence[Fires], hands: Hands, stop: Stop
+    ) -> None:
         self._desks = desks
+        self._firers = firers
         self._hands = hands
         self._stop = stop
 
     async def run(self) -> None:
         """Watch until there is nothing left."""
+        for desk, firer in zip(self._desks, self._firers, strict=False):
+            await desk.look()  # its reply tells who is the watcher
+            await firer.catch_up()
         while not await self._nothing_left():
             await self._hands.empty.wait()
         self._stop.drain("burst")

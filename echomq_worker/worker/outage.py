@@ -1,12 +1,13 @@
 """Waits while the server is away or full, and says so once."""
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import structlog
 
 from echomq_worker.domain.backoff import Dice
 from echomq_worker.domain.clock import Clock
-from echomq_worker.errors import OutOfMemoryError
+from echomq_worker.errors import OutOfMemoryError, UnavailableError
 
 FIRST_WAIT_MS = 50
 LONGEST_WAIT_MS = 500
@@ -20,6 +21,8 @@ _HINTS = {
     "wakeups.away": "jobs are found by looking once a beat until it answers again",
 }
 _ENDS = {"away": "back", "full": "has_room"}
+
+T = TypeVar("T")
 
 
 class Outage:
@@ -68,6 +71,19 @@ class Outage:
         doublings = min(tries - 1, LONGEST_WAIT_MS.bit_length())
         longest_ms = min(LONGEST_WAIT_MS, FIRST_WAIT_MS << doublings)
         await self._clock.sleep_ms(round(longest_ms * self._dice(0.5, 1.0)))
+
+    async def patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Ask what is safe to repeat until the server answers, and has room; return the answer."""
+        tries = 0
+        while True:
+            try:
+                answer = await ask()
+            except (UnavailableError, OutOfMemoryError) as error:
+                tries += 1
+                await self.trouble(error, tries)
+            else:
+                self.answered()
+                return answer
 
     def _full_is_news(self) -> bool:
         # What frees memory succeeds in between, so that one shortage looks like many.

@@ -3,9 +3,18 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
-from echomq_worker.domain.job import Claimed, Held
+from echomq_worker.domain.job import Claimed, Held, JobId
 from echomq_worker.domain.outcome import Outcome, Verdict
+from echomq_worker.domain.repeats import RepeatsFired
 from echomq_worker.domain.replies import Beat, Presence, Settled
+from echomq_worker.domain.scheduling.records import (
+    Due,
+    Fired,
+    Firing,
+    PutVerdict,
+    SchedulerView,
+)
+from echomq_worker.domain.scheduling.spec import SchedulerSpec
 from echomq_worker.handlers.context import JobContext
 from echomq_worker.handlers.options import HandlerOptions
 
@@ -53,12 +62,71 @@ class Line(Protocol):
         ...
 
 
+class Schedulers(Protocol):
+    """The schedulers of one queue, as far as a worker needs them."""
+
+    async def put(self, spec: SchedulerSpec, *, force: bool, source: str, tz: str) -> PutVerdict:
+        """Declare one, unless a newer declaration is there."""
+        ...
+
+    async def due(self, limit: int) -> Due:
+        """Return the schedulers whose time has come, the longest due first."""
+        ...
+
+    async def fire(self, firings: Sequence[Firing]) -> Sequence[Fired]:
+        """Make the jobs of occurrences, each at most once; return what became of each firing."""
+        ...
+
+    async def set_aside(self, name: str, reason: str) -> bool:
+        """Move one that cannot be read out of the way of the others."""
+        ...
+
+    async def now_ms(self) -> int:
+        """Return the server's clock."""
+        ...
+
+    async def list(self, limit: int, *, offset: int = 0) -> Sequence[SchedulerView]:
+        """Return schedulers, those that fire first at the front."""
+        ...
+
+    async def retime(  # noqa: PLR0913 - what was read, and what it becomes
+        self,
+        name: str,
+        *,
+        expected_ms: int | None,
+        digest: str,
+        next_ms: int | None,
+        wake_ms: int | None,
+        tz: str,
+    ) -> bool:
+        """Give one that stands as it was read another next instant."""
+        ...
+
+
+class Repeats(Protocol):
+    """What peers have registered to repeat, by the base wire's rules."""
+
+    async def fire(self, ids: Sequence[JobId]) -> RepeatsFired:
+        """Fire what is due, no more than there are ids."""
+        ...
+
+
 class Queue(Protocol):
     """One queue, as far as a worker needs it."""
 
     @property
     def name(self) -> str:
         """What it is called."""
+        ...
+
+    @property
+    def schedulers(self) -> Schedulers:
+        """Its schedulers."""
+        ...
+
+    @property
+    def repeats(self) -> Repeats:
+        """Its registrations by the base wire's rules."""
         ...
 
     def line(self, *, trouble: Trouble, worker_id: str, watch_ms: int) -> Line:

@@ -33,6 +33,7 @@ class SelfPortrait:
         stop: whether it stops.
         clock: tells the time.
         away: tells whether the server does not answer.
+        zone_data: the version of the time zone data that it uses.
     """
 
     def __init__(  # noqa: PLR0913 - what it is a picture of
@@ -44,6 +45,7 @@ class SelfPortrait:
         clock: Clock,
         *,
         away: Callable[[], bool] = lambda: False,
+        zone_data: str = "",
     ) -> None:
         self.answered_at_ms: int | None = None
         """When the server last answered a call, by the monotonic clock."""
@@ -62,6 +64,7 @@ class SelfPortrait:
             "queues": ",".join(map(str, options.queues)),
             "slots": str(options.concurrency),
             "started": str(clock.now_ms()),
+            "tz": zone_data,
         }
 
     def answered(self) -> None:

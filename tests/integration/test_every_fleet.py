@@ -41,6 +41,7 @@ READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_qu
     "audit_repeats",
     "counts",
     "inspect",
+    "read_workers",
     "rights",
 }
 """Scripts that change nothing."""

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from echomq_worker.domain.backoff import exponential
 from echomq_worker.domain.job import Held
+from echomq_worker.domain.minter import Minter
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.queue_name import QueueWeight
 from echomq_worker.errors import UnavailableError
@@ -65,6 +66,8 @@ class SimulatedQueue:
         self.wait_hint = self.store.wait_hint
         self.end_wait = self.store.end_wait
         self.leave = self.store.leave
+        self.schedulers = self.store.schedulers
+        self.repeats = self.store.repeats
 
     def line(self, **options: Any) -> Line:
         return self.store.line(caller=Caller(name=f"line{self._owner}"), **options)
@@ -169,6 +172,7 @@ class SimulatedWorker:
             extender=SimulatedExtender(network, name),
             registry=registry,
             clock=clock,
+            mint=Minter(1, clock_ms=clock.now_ms, dice=dice.randrange).mint,
             dice=dice.uniform,
         )
         self._daemon = Daemon(options, outside, self.stop, burst=False)

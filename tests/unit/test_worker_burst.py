@@ -110,6 +110,6 @@ async def test_a_job_that_comes_and_goes_while_it_looks_makes_it_look_again():
                 hands.let_go(run)
             return Claimed(now_ms=0, next_due_ms=None, left=0)
 
-    await Burst([Desk()], hands, rig.stop).run()
+    await Burst([Desk()], [], hands, rig.stop).run()
     assert len(looks) == 2
     assert rig.stop.reason == "burst"

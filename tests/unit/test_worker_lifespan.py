@@ -199,6 +199,7 @@ async def test_whoever_embeds_the_worker_may_simply_cancel_it():
         extender=rig.extender,
         registry=rig.registry,
         clock=rig.clock,
+        mint=rig.minter.mint,
     )
     life = asyncio.create_task(run_daemon(rig.options, outside, rig.stop))
     await settled()

@@ -17,6 +17,7 @@ from echomq_worker.domain.outcome import (
 )
 from echomq_worker.domain.replies import Beat, Presence, Reaped, Settled
 from tests.fakes import FakeClock
+from tests.unit.worker_schedules import FakeRepeats, FakeSchedulers, next_fire_ms
 
 
 @dataclass
@@ -64,6 +65,10 @@ class FakeQueue:
     _bell: asyncio.Event = field(default_factory=asyncio.Event)
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
     _minted: int = 0
+
+    def __post_init__(self) -> None:
+        self.schedulers = FakeSchedulers(self.clock, self.pending.append, self.job, self.ring)
+        self.repeats = FakeRepeats(self.clock, self.pending.append, self.job)
 
     # --- what a test does ---------------------------------------------------------------
 
@@ -140,7 +145,7 @@ class FakeQueue:
         claimed = await self._answer(
             call, lambda: verdicts.extend(self._write(*each) for each in settlements)
         )
-        return Settled(verdicts, replace(claimed, watching=False))
+        return Settled(verdicts, replace(claimed, watching=False, next_fire_ms=None))
 
     async def beat(
         self,
@@ -234,6 +239,7 @@ class FakeQueue:
             paused=self.paused,
             set_aside=set_aside,
             watching=self.watching,
+            next_fire_ms=next_fire_ms(self.schedulers, self.repeats),
         )
 
     def _write(self, held: Held, outcome: Outcome) -> Verdict:

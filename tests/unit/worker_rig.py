@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from random import randrange
 from typing import Any
 
+from echomq_worker.domain.minter import Minter
 from echomq_worker.domain.outcome import Outcome
 from echomq_worker.domain.queue_name import QueueWeight
+from echomq_worker.domain.scheduling.declared import DeclaredScheduler
 from echomq_worker.handlers import (
     HandlerOptions,
     Registry,
@@ -21,6 +24,7 @@ from echomq_worker.worker.assembly import Parts
 from echomq_worker.worker.daemon import Daemon
 from tests.fakes import FakeClock, settled
 from tests.unit.worker_fakes import FakeExtender, FakeQueue
+from tests.unit.worker_schedules import FakeFleet
 
 
 def no_dice(_low: float, high: float) -> float:
@@ -52,6 +56,11 @@ class Rig:
         self.registry = Registry()
         self.lifespan: Lifespan[Any] = no_lifespan
         self.middleware: Sequence[RunMiddleware] = ()
+        self.minter = Minter(1, clock_ms=self.clock.now_ms, dice=randrange)
+        self.scheduled: list[DeclaredScheduler] = []
+        self.zone_data = "2026b"
+        self.workers: dict[str, str] = {}
+        """The time zone data of the other workers."""
         self.snapshots: list[Snapshot] = []
         self.ready = 0
         self.on_beat: Callable[[Snapshot], None] = self.snapshots.append
@@ -81,6 +90,10 @@ class Rig:
             extender=self.extender,
             registry=self.registry,
             clock=self.clock,
+            mint=self.minter.mint,
+            scheduled=self.scheduled,
+            zone_data=self.zone_data,
+            fleet=FakeFleet(self.workers),
             lifespan=self.lifespan,
             middleware=self.middleware,
             dice=no_dice,

@@ -1,0 +1,67 @@
+"""What is to be fired of a scheduler whose time has come."""
+
+from collections.abc import Callable
+
+from echomq_worker.domain.cron import CronRule
+from echomq_worker.domain.job import JobId
+from echomq_worker.domain.scheduling.misfire import MOST_EVER
+from echomq_worker.domain.scheduling.plan import plan_firing
+from echomq_worker.domain.scheduling.records import DueScheduler, Firing
+from echomq_worker.domain.scheduling.spec import SchedulerSpec
+from echomq_worker.zones import newer_data
+
+LEFT_MS = 5_000
+"""So long a scheduler is left to workers with time zone data as new as those of its last firer."""
+
+
+def zone_data_of(spec: SchedulerSpec, version: str) -> str:
+    """Return the version of the time zone data that a scheduler's instants rest on; "" for none.
+
+    Args:
+        spec: the scheduler.
+        version: of the data that is used here.
+    """
+    return version if isinstance(spec.rule, CronRule) and spec.rule.zone != "UTC" else ""
+
+
+def is_left(due: DueScheduler, now_ms: int, version: str) -> bool:
+    """Return whether a due scheduler is left to workers with newer time zone data, for now.
+
+    Its next instant was computed with newer data than ours. We might compute another one after it.
+
+    Args:
+        due: the scheduler.
+        now_ms: the server's time.
+        version: of the data that is used here.
+    """
+    return newer_data(due.tz, version) and now_ms - due.wake_ms < LEFT_MS
+
+
+def firing_of(
+    due: DueScheduler, spec: SchedulerSpec, *, now_ms: int, version: str, mint: Callable[[], JobId]
+) -> Firing:
+    """Return what is to be fired of a due scheduler.
+
+    Args:
+        due: the scheduler, as it was read.
+        spec: its declaration.
+        now_ms: the server's time when it was read.
+        version: of the time zone data that is used here.
+        mint: gives an id for each job.
+    """
+    plan = plan_firing(
+        spec, next_ms=due.next_ms, now_ms=now_ms, count=due.count, held_ms=due.held_ms
+    )
+    # One that was kept back may come on top of as many as the policy allows.
+    beyond = max(0, len(plan.occurrences) - MOST_EVER)
+    return Firing(
+        name=due.name,
+        expected_ms=due.next_ms,
+        digest=due.digest,
+        next_ms=plan.next_ms,
+        wake_ms=plan.wake_ms,
+        tz=zone_data_of(spec, version),
+        ended=plan.ended,
+        missed=plan.missed + beyond,
+        occurrences=tuple((mint(), instant) for instant in plan.occurrences[beyond:]),
+    )

@@ -1,0 +1,215 @@
+"""What one look at the schedulers of a queue finds, and what is fired because of it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.job import JobId
+from echomq_worker.domain.scheduling.firing import firing_of, is_left
+from echomq_worker.domain.scheduling.plan import wake_ms
+from echomq_worker.domain.scheduling.records import (
+    FIRED_AT_ONCE,
+    OCCURRENCES_AT_ONCE,
+    DueScheduler,
+    Fired,
+    Firing,
+    OccurrenceVerdict,
+    Whole,
+)
+from echomq_worker.domain.scheduling.spec import SchedulerSpec
+from echomq_worker.worker.ports import Queue
+from echomq_worker.worker.schedule_lines import ScheduleLines
+from echomq_worker.worker.stats import Stats
+
+REPEATS_AT_ONCE = 100
+"""The most registrations of the base wire that one call fires."""
+MINT_TRIES = 3
+TURN_MS = 5
+"""Planning gives way to the running jobs after so long."""
+CALL_MS = 200
+"""What is planned after so long is fired before there is more planning."""
+
+
+@dataclass(slots=True)
+class Look:
+    """What was due at one moment, and what became of it."""
+
+    now_ms: int
+    """The server's clock."""
+    next_ms: int | None
+    """When the first of the others is due; None if there is none."""
+    due: tuple[DueScheduler, ...]
+    chosen: dict[str, SchedulerSpec] = field(default_factory=dict[str, SchedulerSpec])
+    """Those that are to be fired now, by name."""
+    waiting: list[Firing] = field(default_factory=list[Firing])
+    """What was not yet answered."""
+    corrupt: list[DueScheduler] = field(default_factory=list[DueScheduler])
+    """Those that are to be moved out of the way."""
+    left: bool = False
+    """True if something is due that we have not fired."""
+    more: bool = False
+    """True if there is to be another look at once."""
+    made: int = 0
+    """How many jobs were made."""
+
+
+class Volley:
+    """Looks at the schedulers of one queue, and fires those whose time has come.
+
+    Each method may be called again with the same look after it failed: nothing happens twice.
+
+    Args:
+        queue: the queue.
+        mint: gives an id for each job.
+        zone_data: the version of the time zone data that is used here.
+        repeats: whether to fire what peers have registered by the base wire's rules.
+        clock: tells how long planning takes.
+        lines: writes what was fired.
+        stats: counts it.
+    """
+
+    def __init__(  # noqa: PLR0913 - all that firing touches
+        self,
+        queue: Queue,
+        *,
+        mint: Callable[[], JobId],
+        zone_data: str,
+        repeats: bool,
+        clock: Clock,
+        lines: ScheduleLines,
+        stats: Stats,
+    ) -> None:
+        self.queue = queue.name
+        """The queue's name."""
+        self._queue = queue
+        self._mint = mint
+        self._zone_data = zone_data
+        self._repeats = repeats
+        self._clock = clock
+        self._lines = lines
+        self._stats = stats
+
+    async def read(self) -> Look:
+        """Read what is due."""
+        due = await self._queue.schedulers.due(FIRED_AT_ONCE)
+        return Look(due.now_ms, due.next_ms, due.schedulers)
+
+    async def plan(self, look: Look, late_ms: int) -> None:
+        """Decide what to fire. The event loop turns meanwhile.
+
+        Args:
+            look: what was read.
+            late_ms: what is due for no longer than this is left to the watcher; 0 leaves nothing.
+        """
+        began_ms = turn_ms = self._clock.monotonic_ms()
+        occurrences = 0
+        for due in look.due:
+            if late_ms and look.now_ms - due.wake_ms <= late_ms:
+                continue
+            firing = self._firing(look, due)
+            if firing is None:
+                continue
+            occurrences += len(firing.occurrences)
+            now_ms = self._clock.monotonic_ms()
+            if occurrences > OCCURRENCES_AT_ONCE or now_ms - began_ms >= CALL_MS:
+                look.more = True
+                break
+            look.waiting.append(firing)
+            if now_ms - turn_ms >= TURN_MS:
+                await asyncio.sleep(0)
+                turn_ms = self._clock.monotonic_ms()
+        look.more = look.more or len(look.due) >= FIRED_AT_ONCE
+
+    async def fire(self, look: Look) -> None:
+        """Fire what was planned, and move aside what cannot be read."""
+        schedulers = self._queue.schedulers
+        done = False
+        while look.corrupt:
+            due = look.corrupt[-1]
+            if await schedulers.set_aside(due.name, due.problem):
+                self._lines.set_aside(self.queue, due.name, due.problem)
+                done = True
+            look.corrupt.pop()
+        for _ in range(MINT_TRIES):
+            if not look.waiting:
+                break
+            answers = await schedulers.fire(look.waiting)
+            done = self._answered(look, answers) or done
+        # What nobody could fire now must not be looked at again and again.
+        look.left = look.left or bool(look.waiting)
+        look.more = look.more and done
+
+    async def fire_repeats(self, look: Look) -> None:
+        """Fire what peers have registered to repeat and is due, if that is ours to do."""
+        if not self._repeats:
+            return
+        fired = await self._queue.repeats.fire([self._mint() for _ in range(REPEATS_AT_ONCE)])
+        names = [name for name, _ in fired.fired]
+        self._count(look, len(names))
+        self._lines.repeats_fired(self.queue, names)
+        for name, reason in fired.set_aside:
+            self._lines.repeat_set_aside(self.queue, name, reason)
+        if fired.next_ms is None:
+            return
+        if fired.next_ms > fired.now_ms:
+            look.next_ms = min(look.next_ms or fired.next_ms, fired.next_ms)
+        elif names or fired.set_aside:
+            look.more = True
+        else:
+            look.left = True
+
+    def _firing(self, look: Look, due: DueScheduler) -> Firing | None:
+        if due.is_corrupt:
+            look.corrupt.append(due)
+            return None
+        if due.spec is None:
+            look.left = True
+            self._lines.unreadable(self.queue, due.name, due.problem)
+            return None
+        if is_left(due, look.now_ms, self._zone_data):
+            look.left = True
+            return None
+        try:
+            firing = firing_of(
+                due, due.spec, now_ms=look.now_ms, version=self._zone_data, mint=self._mint
+            )
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others are to fire
+            look.left = True
+            self._lines.unreadable(self.queue, due.name, f"{type(error).__qualname__}: {error}")
+            return None
+        look.chosen[due.name] = due.spec
+        return firing
+
+    def _answered(self, look: Look, answers: Sequence[Fired]) -> bool:
+        """Take in what became of the firings; return whether anything was done."""
+        asked, look.waiting = look.waiting, []
+        fired: list[tuple[str, int, int]] = []
+        done = False
+        for firing, answer in zip(asked, answers, strict=True):
+            if answer.whole is Whole.OK:
+                done = True
+                fired += self._fired(look, firing, answer.verdicts)
+            elif answer.whole is Whole.ID_TAKEN:
+                fresh = tuple((self._mint(), instant) for _, instant in firing.occurrences)
+                look.waiting.append(replace(firing, occurrences=fresh))
+            elif answer.whole is Whole.LATER:
+                look.more = True
+        self._count(look, len(fired))
+        self._lines.fired(self.queue, fired)
+        return done
+
+    def _fired(
+        self, look: Look, firing: Firing, verdicts: Sequence[OccurrenceVerdict]
+    ) -> list[tuple[str, int, int]]:
+        """Return name, instant and lateness (ms) of each occurrence that made a job."""
+        spec = look.chosen[firing.name]
+        return [
+            (firing.name, instant, max(0, look.now_ms - wake_ms(spec, instant)))
+            for (_, instant), verdict in zip(firing.occurrences, verdicts, strict=True)
+            if verdict is OccurrenceVerdict.FIRED
+        ]
+
+    def _count(self, look: Look, made: int) -> None:
+        look.made += made
+        self._stats.fired += made
