@@ -18,6 +18,7 @@ from echomq_worker.testing.clock import ManualClock
 from echomq_worker.testing.enqueued import EnqueuedJob
 from echomq_worker.testing.inline import KitOptions, inline, inline_sync, longest
 from echomq_worker.testing.kit import Kit
+from echomq_worker.testing.occurrences import Occurrence, occurrences
 from echomq_worker.testing.real import run_worker, running_worker
 from echomq_worker.testing.report import Ran, Report
 from echomq_worker.testing.sync import SyncKit
@@ -34,6 +35,7 @@ __all__ = [
     "KitOptions",
     "ManualClock",
     "NotIdleError",
+    "Occurrence",
     "Ran",
     "Report",
     "Retried",
@@ -44,6 +46,7 @@ __all__ = [
     "inline",
     "inline_sync",
     "longest",
+    "occurrences",
     "run_worker",
     "running_worker",
 ]

@@ -2,11 +2,11 @@
 
 import secrets
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.ids import parse_id
-from echomq_worker.domain.job import Admission, Held, JobId, NewJob
+from echomq_worker.domain.job import Admission, Due, Held, JobId, NewJob
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.domain.replies import Reaped
@@ -14,6 +14,7 @@ from echomq_worker.domain.views import (
     Counts,
     JobView,
     KeptResult,
+    Moved,
     Places,
     Promoted,
     Removed,
@@ -22,6 +23,9 @@ from echomq_worker.domain.views import (
 from echomq_worker.testing.clock import ManualClock
 from echomq_worker.testing.line import InlineLine
 from echomq_worker.testing.places import MemoryQueue
+from echomq_worker.testing.repeats import InlineRepeats
+from echomq_worker.testing.schedulers import InlineSchedulers
+from echomq_worker.testing.timetable import Timetable
 
 _TAKEN_IN = frozenset({Admission.ENQUEUED, Admission.SCHEDULED})
 
@@ -63,8 +67,13 @@ class InlineBackend:
         with self._lock:
             if name not in self._queues:
                 memory = MemoryQueue(check_queue_name(name), self.clock.now_ms)
-                self._queues[name] = InlineQueue(memory, self.admitted, self._lock)
+                self._queues[name] = InlineQueue.of(memory, self.admitted, self._lock)
             return self._queues[name]
+
+    def next_ms(self) -> int | None:
+        """Return when something is due that is not due yet, in Unix ms; None if nothing is."""
+        times = [queue.next_ms() for queue in self.queues()]
+        return min((each for each in times if each is not None), default=None)
 
     def queues(self) -> list["InlineQueue"]:
         """Return all queues that were asked for, by name."""
@@ -77,8 +86,22 @@ class InlineQueue:
     """One queue in memory, with the methods that a queue on a server has."""
 
     memory: MemoryQueue
+    schedulers: InlineSchedulers
+    repeats: InlineRepeats
     _admitted: list[Admitted] = field(repr=False)
     _lock: threading.RLock = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, memory: MemoryQueue, admitted: list[Admitted], lock: threading.RLock
+    ) -> "InlineQueue":
+        """Make the queue around its memory; what it takes in is added to `admitted`."""
+
+        def made(job: NewJob) -> None:
+            admitted.append(Admitted(memory.name, job, memory.now()))
+
+        schedulers = InlineSchedulers(Timetable(memory, made), memory.now, lock)
+        return cls(memory, schedulers, InlineRepeats(memory, lock, made), admitted, lock)
 
     @property
     def name(self) -> str:
@@ -95,6 +118,24 @@ class InlineQueue:
             admissions = {i: self.memory.admit(jobs[i]) for i in at_once_first}
             self._remember(job for i, job in enumerate(jobs) if admissions[i] in _TAKEN_IN)
             return [admissions[i] for i in range(len(jobs))]
+
+    def fire_due(self, mint: Callable[[], JobId]) -> None:
+        """Fire the schedulers and registrations that are due, as the firer of a worker does.
+
+        Args:
+            mint: gives an id for each job.
+        """
+        self.schedulers.fire_due(mint)
+        self.repeats.fire_due(mint)
+
+    def next_ms(self) -> int | None:
+        """Return when something is due that is not due yet, in Unix ms; None if nothing is."""
+        with self._lock:
+            times = [*self.memory.schedule.values(), self.repeats.next_ms()]
+            times += [each.wakes_ms for each in self.schedulers.timetable.in_order()]
+            now_ms = self.memory.now()
+            later = [int(each) for each in times if each is not None and each > now_ms]
+            return min(later, default=None)
 
     def line(self, *, worker_id: str = "") -> InlineLine:
         """Open a line: the claims, settlements and beats of one worker."""
@@ -136,6 +177,16 @@ class InlineQueue:
         """Remove a job for good from one of `places`; a job that is held is not removed."""
         with self._lock:
             return self.memory.remove(job_id, places)
+
+    async def reschedule(self, ids: Sequence[JobId], due: Due) -> list[Moved]:
+        """Let jobs that wait for their time be due at another."""
+        with self._lock:
+            return [self.memory.reschedule(job_id, due) for job_id in ids]
+
+    async def promote_now(self, ids: Sequence[JobId]) -> list[Moved]:
+        """Let jobs that wait for their time be claimed now."""
+        with self._lock:
+            return [self.memory.promote_now(job_id) for job_id in ids]
 
     async def counts(self) -> Counts:
         """Count the jobs in each place."""

@@ -1,6 +1,7 @@
 """Where a test's jobs run: the parts of a real worker, one step at a time."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from time import monotonic
@@ -8,6 +9,7 @@ from typing import Any
 
 from echomq_worker.domain.backoff import Dice
 from echomq_worker.domain.duration import LONGEST_MS
+from echomq_worker.domain.minter import Minter
 from echomq_worker.domain.outcome import Outcome, Verdict
 from echomq_worker.errors import EchoMQError, NotIdleError
 from echomq_worker.handlers import Registry, RunMiddleware
@@ -81,6 +83,7 @@ class Bench:
             journal=journal,
             clock=clock,
         )
+        self._minter = Minter(clock_ms=clock.now_ms, dice=secrets.randbelow)
         self._lines: dict[str, InlineLine] = {}
         self._ended: asyncio.Queue[Run] = asyncio.Queue()
         self._changed = monotonic()
@@ -125,6 +128,7 @@ class Bench:
         Returns:
             How many run.
         """
+        self._fire_due()
         more = True
         while more:
             more = False
@@ -186,6 +190,10 @@ class Bench:
         self._changed = monotonic()
         while self._hands.held and self.idle_ms() < PATIENCE_MS:
             await self.next_ended()
+
+    def _fire_due(self) -> None:
+        for queue in self._backend.queues():
+            queue.fire_due(self._minter.mint)
 
     def _line(self, queue: str) -> InlineLine:
         if queue not in self._lines:

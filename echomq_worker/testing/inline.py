@@ -9,12 +9,14 @@ from typing import Any, TypedDict, Unpack
 from echomq_worker.app import EchoMQ
 from echomq_worker.client.portal import Portal
 from echomq_worker.domain.backoff import Dice
+from echomq_worker.domain.scheduling.firing import zone_data_of
 from echomq_worker.testing.backend import InlineBackend
 from echomq_worker.testing.bench import Bench
 from echomq_worker.testing.kit import Kit
 from echomq_worker.testing.sync import SyncKit
 from echomq_worker.testing.waiting import WaitingClock
 from echomq_worker.worker import WorkerOptions
+from echomq_worker.zones import zone_data_version
 
 
 def longest(_low: float, high: float) -> float:
@@ -35,6 +37,9 @@ class KitOptions(TypedDict, total=False):
     that a test knows when a retry is due."""
     backend: InlineBackend
     """Memory that exists already, with its jobs and its clock."""
+    schedulers: bool
+    """False leaves out what `@app.cron` and `@app.every` declare. By default they are put in place,
+    as by a worker that starts, and fire when the clock is moved."""
     options: WorkerOptions
     """What holds where a handler says nothing, such as `WorkerOptions(max_attempts=3)`. By default
     that of a worker without settings; the environment is not read."""
@@ -56,7 +61,8 @@ async def inline(app: EchoMQ, **kit_options: Unpack[KitOptions]) -> AsyncGenerat
 
     Args:
         app: the application; it is afterwards as it was before.
-        **kit_options: `state`, `concurrency`, `dice`, `backend`, `options`; see `KitOptions`.
+        **kit_options: `state`, `concurrency`, `dice`, `backend`, `schedulers`, `options`; see
+            `KitOptions`.
 
     Yields:
         The kit: it runs the jobs, moves the clock, and looks at what was enqueued.
@@ -73,6 +79,8 @@ async def inline(app: EchoMQ, **kit_options: Unpack[KitOptions]) -> AsyncGenerat
     bench = Bench(backend, app.registry, app.run_layers, options, dice)
     kit = Kit(backend, app.registry, bench)
     clock = WaitingClock(backend.clock, bench, kit.run_until_idle)
+    if kit_options.get("schedulers", True):
+        await _put_schedulers(app, backend)
     with app.stand_in(backend, clock):
         async with bench.open(_lifespan(app, kit_options)):
             yield kit
@@ -91,7 +99,8 @@ def inline_sync(app: EchoMQ, **kit_options: Unpack[KitOptions]) -> Generator[Syn
 
     Args:
         app: the application; it is afterwards as it was before.
-        **kit_options: `state`, `concurrency`, `dice`, `backend`, `options`; see `KitOptions`.
+        **kit_options: `state`, `concurrency`, `dice`, `backend`, `schedulers`, `options`; see
+            `KitOptions`.
 
     Yields:
         The kit.
@@ -110,6 +119,13 @@ def inline_sync(app: EchoMQ, **kit_options: Unpack[KitOptions]) -> Generator[Syn
             portal.call(partial(block.__aexit__, None, None, None))
     finally:
         portal.close()
+
+
+async def _put_schedulers(app: EchoMQ, backend: InlineBackend) -> None:
+    for declared in app.scheduled:
+        store = backend.queue(declared.queue).schedulers
+        tz = zone_data_of(declared.spec, zone_data_version())
+        await store.put(declared.spec, force=False, source="code", tz=tz)
 
 
 def _lifespan(app: EchoMQ, options: KitOptions) -> AbstractAsyncContextManager[Any]:

@@ -62,6 +62,36 @@ class Kit(KitBase):
                 raise NotIdleError(_endless(runs))
         return Report(tuple(runs))
 
+    async def run_for(
+        self, duration: Duration, *, limit: int = MOST_RUNS, give_up: Duration = GIVE_UP
+    ) -> Report:
+        """Let time pass as if a worker were there all the while, and run what it would run.
+
+        The clock goes from one thing that is due to the next: an occurrence of a scheduler, a
+        delayed job, a retry. After `advance`, in contrast, all occurrences that fell into that time
+        are due at once, as after an outage, and the misfire policy decides.
+
+        Args:
+            duration: how long, such as `"1d"`.
+            limit: how many attempts may be made.
+            give_up: how long to wait for a handler in real time, such as `"10s"`.
+
+        Returns:
+            What became of each attempt, in the order in which they ended.
+
+        Raises:
+            NotIdleError: as `run_until_idle`.
+        """
+        runs: list[Ran] = []
+        end_ms = self.clock.now_ms() + parse_duration_ms(duration)
+        next_ms: int | None = self.clock.now_ms()
+        while next_ms is not None and next_ms <= end_ms:
+            self.clock.move_to(next_ms)
+            runs += (await self.run_until_idle(limit=limit - len(runs), give_up=give_up)).runs
+            next_ms = self.backend.next_ms()
+        self.clock.move_to(end_ms)
+        return Report(tuple(runs))
+
 
 def _stuck(running: str, patience_ms: int) -> str:
     return (

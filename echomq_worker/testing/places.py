@@ -3,11 +3,19 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from echomq_worker.domain.job import Admission, After, At, Held, JobId, NewJob, State
+from echomq_worker.domain.job import Admission, After, Due, Held, JobId, NewJob, State
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
 from echomq_worker.domain.scheduling.records import RunOutcome
-from echomq_worker.domain.views import Counts, JobView, KeptResult, Places, Removed, Requeued
+from echomq_worker.domain.views import (
+    Counts,
+    JobView,
+    KeptResult,
+    Moved,
+    Places,
+    Removed,
+    Requeued,
+)
 from echomq_worker.testing.clock import Now
 from echomq_worker.testing.rows import Row
 
@@ -39,6 +47,8 @@ class MemoryQueue:
     """Until when each worker counts as present, in Unix ms."""
     on_end: Callable[[Row, RunOutcome], None] = lambda _row, _outcome: None
     """Told of every job that has completed, died or was removed, while its row is there."""
+    on_unknown: Callable[[Row, str], None] = lambda _row, _reason: None
+    """Told of a job that has died because no worker knows its handler."""
 
     # --- producers -----------------------------------------------------------------------
 
@@ -47,14 +57,11 @@ class MemoryQueue:
         if job.id in self.rows:
             return Admission.DUPLICATE
         row = self.rows[job.id] = Row.of(job)
-        match job.due:
-            case None:
-                self.wait(row)
-                return Admission.ENQUEUED
-            case After(delay_ms):
-                self.put_off(row, self.now() + delay_ms)
-            case At(unix_ms):
-                self.put_off(row, unix_ms)
+        if job.due is None:
+            row.is_due(self.now())
+            self.wait(row)
+            return Admission.ENQUEUED
+        self._put_off(row, job.due)
         return Admission.SCHEDULED
 
     def inspect(self, job_id: JobId) -> JobView | None:
@@ -128,6 +135,21 @@ class MemoryQueue:
 
     # --- operators -----------------------------------------------------------------------
 
+    def reschedule(self, job_id: JobId, due: Due) -> Moved:
+        """Let a job that waits for its time be due at another."""
+        if moved := self._not_scheduled(job_id):
+            return moved
+        self._put_off(self.rows[job_id], due)
+        return Moved.OK
+
+    def promote_now(self, job_id: JobId) -> Moved:
+        """Let a job that waits for its time be claimed now."""
+        if moved := self._not_scheduled(job_id):
+            return moved
+        self.rows[job_id].is_due(self.now())
+        self.promote([job_id])
+        return Moved.OK
+
     def requeue(self, job_id: JobId) -> Requeued:
         """Bring a dead job back, with all its attempts before it again."""
         if (row := self.rows.get(job_id)) is None:
@@ -185,6 +207,17 @@ class MemoryQueue:
         """Let a job be claimed from an instant on."""
         row.state = State.SCHEDULED
         self.schedule[row.id] = due_ms
+
+    def _put_off(self, row: Row, due: Due) -> None:
+        now_ms = self.now()
+        due_ms = now_ms + due.delay_ms if isinstance(due, After) else due.unix_ms
+        row.is_due(max(due_ms, now_ms))
+        self.put_off(row, due_ms)
+
+    def _not_scheduled(self, job_id: JobId) -> Moved | None:
+        if job_id not in self.rows:
+            return Moved.GONE
+        return None if job_id in self.schedule else Moved.NOT_SCHEDULED
 
     def bury(self, row: Row, reason: str) -> None:
         """Move a job to the dead."""

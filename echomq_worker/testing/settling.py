@@ -55,14 +55,16 @@ def _write(queue: MemoryQueue, row: Row, held: Held, outcome: Outcome) -> None:
             _remember(row, error, failures)
             row.returned += not counted
             queue.put_off(row, queue.now() + delay_ms)
-        case Buried(error, failures):
+        case Buried(error, failures, pauses):
             _remember(row, error, failures)
             queue.bury(row, error)
-        case Snoozed(delay_ms, unknown):
+            if pauses:
+                queue.on_unknown(row, error)
+        case Snoozed(delay_ms, unknown, until_ms):
             since_ms = queue.now() if row.unknown_since_ms is None else row.unknown_since_ms
             row.unknown_since_ms = since_ms if unknown else None
             row.returned += 1
-            queue.put_off(row, queue.now() + delay_ms)
+            queue.put_off(row, queue.now() + delay_ms if until_ms is None else until_ms)
         case HandedBack():
             row.returned += 1
             queue.wait(row)

@@ -38,3 +38,22 @@ class SyncKit(KitBase):
             NotIdleError: if there is no end to it.
         """
         return self._portal.call(partial(self._kit.run_until_idle, limit=limit, give_up=give_up))
+
+    def run_for(
+        self, duration: Duration, *, limit: int = MOST_RUNS, give_up: Duration = GIVE_UP
+    ) -> Report:
+        """Let time pass, and run what a worker would run meanwhile, as `Kit.run_for` does.
+
+        Args:
+            duration: how long, such as `"1d"`.
+            limit: how many attempts may be made.
+            give_up: how long to wait for a handler in real time, such as `"10s"`.
+
+        Returns:
+            What became of each attempt, in the order in which they ended.
+
+        Raises:
+            NotIdleError: as `run_until_idle`.
+        """
+        run = partial(self._kit.run_for, duration, limit=limit, give_up=give_up)
+        return self._portal.call(run)
