@@ -116,7 +116,7 @@ def _zone(name: str) -> ZoneInfo:
 def _hint(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is misspelled
 
-    names = {known.lower(): known for known in _names()}
+    names = {known.lower(): known for known in _names() if not _NO_ZONES.fullmatch(known)}
     if name.lower() in names:
         return f"expected {names[name.lower()]}, exactly so"
     near = get_close_matches(name.lower(), names, n=2)
