@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from echomq_worker.cli.ask import ask
+from echomq_worker.cli.ask_back import ask_back
 from echomq_worker.cli.dead_jobs import (
     DONE,
     MALFORMED,
@@ -20,7 +21,7 @@ from echomq_worker.cli.dead_jobs import (
     requeue_all,
     view_all,
 )
-from echomq_worker.cli.exit_codes import CommandError, ExitCode
+from echomq_worker.cli.exit_codes import ExitCode
 from echomq_worker.cli.options import json_option, queue_option, with_session
 from echomq_worker.cli.output import Column, say, write_json, write_rows
 from echomq_worker.cli.session import Session
@@ -142,7 +143,7 @@ def remove(  # noqa: PLR0913 - an option each
         return _report("removed", choice, as_json=as_json)
     # Asked while no event loop runs, which would keep Ctrl-C to itself.
     if choice.count and not yes:
-        _ask_back(f"Remove {count_of(choice.count, 'dead job')} for good?")
+        ask_back(f"Remove {count_of(choice.count, 'dead job')} for good?")
     return _report(
         "removed", ask(session, lambda server: remove_all(server, choice)), as_json=as_json
     )
@@ -174,20 +175,6 @@ def _wanted(ids: tuple[str, ...], *, everything: bool) -> list[JobId] | None:
             [line.split()[0] for line in sys.stdin if line.strip()] if word == STDIN else [word]
         )
     return [JobId(parse_id(word).text) for word in words]
-
-
-def asks_on_terminal() -> bool:
-    """Return whether there is somebody to answer a question."""
-    return sys.stdin.isatty()
-
-
-def _ask_back(question: str) -> None:
-    if not asks_on_terminal():
-        msg = f"{question} There is no terminal to ask on"
-        raise CommandError(
-            msg, ExitCode.REFUSED, hint="say --yes to go on, --dry-run to look first"
-        )
-    click.confirm(question, abort=True, err=True)
 
 
 def _report(done: str, found: list[Outcome] | Choice, *, as_json: bool) -> int:

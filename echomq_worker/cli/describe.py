@@ -35,7 +35,7 @@ def job_record(view: JobView, *, redactor: Redactor | None) -> dict[str, Any]:
         "lease_ends_at": rfc3339(view.lease_ms),
         "died_at": rfc3339(view.died_ms),
         "last_error": _hidden(view.last_error, redactor),
-        "payload": _readable(view.payload, redactor),
+        "payload": readable(view.payload, redactor),
         "failures": [_failure_record(failure) for failure in _failures(view, redactor)],
     }
 
@@ -50,7 +50,7 @@ def result_record(
         "state": COMPLETED,
         "enqueued_at": rfc3339(parse_id(job_id).unix_ms),
         "finished_at": rfc3339(kept.finished_ms),
-        "result": _readable(kept.result, redactor) if kept.result else None,
+        "result": readable(kept.result, redactor) if kept.result else None,
     }
 
 
@@ -74,7 +74,7 @@ def job_lines(
         "due": _moment(view.due_ms, now_ms),
         "lease ends": _moment(view.lease_ms, now_ms),
         "died": _moment(view.died_ms, now_ms),
-        "payload": _one_text(record["payload"]),
+        "payload": one_text(record["payload"]),
         "last error": record["last_error"],
         "failures": _timeline(_failures(view, redactor), now_ms),
     }
@@ -89,7 +89,7 @@ def result_lines(record: dict[str, Any], kept: KeptResult, now_ms: int) -> dict[
         "state": COMPLETED,
         "enqueued": moment(parse_id(record["id"]).unix_ms, now_ms),
         "finished": moment(kept.finished_ms, now_ms),
-        "result": "(none)" if not kept.result else _one_text(record["result"]),
+        "result": "(none)" if not kept.result else one_text(record["result"]),
     }
 
 
@@ -134,7 +134,8 @@ def _timeline(failures: list[Failure], now_ms: int) -> str | None:
     return "\n".join([*parts, last] if last else parts)
 
 
-def _readable(content: bytes, redactor: Redactor | None) -> Any:  # noqa: ANN401
+def readable(content: bytes, redactor: Redactor | None) -> Any:  # noqa: ANN401
+    """Return a payload or result as plain data: JSON, else text, else base64."""
     try:
         value: object = json.loads(content)
     except (ValueError, RecursionError):
@@ -145,7 +146,8 @@ def _readable(content: bytes, redactor: Redactor | None) -> Any:  # noqa: ANN401
     return value if redactor is None else redactor.value(value)
 
 
-def _one_text(value: object) -> str:
+def one_text(value: object) -> str:
+    """Write plain data in one line of JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 

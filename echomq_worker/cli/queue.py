@@ -1,8 +1,6 @@
 """`echomq queue`: which queues there are; stop handing out the jobs of one, and go on."""
 
 import asyncio
-import getpass
-import socket
 import time
 from typing import Any
 
@@ -10,6 +8,7 @@ import click
 
 from echomq_worker.cli.ask import ask
 from echomq_worker.cli.find import find_queues
+from echomq_worker.cli.myself import myself
 from echomq_worker.cli.options import json_option, with_session
 from echomq_worker.cli.output import Column, say, write_rows
 from echomq_worker.cli.session import Session
@@ -54,7 +53,7 @@ def list_(session: Session, *, as_json: bool) -> None:
 @with_session
 def pause(session: Session, *, queues: tuple[str, ...], reason: str, as_json: bool) -> None:
     """Stop handing out the jobs of QUEUE. Running ones go on, and jobs are still taken in."""
-    by = _myself()
+    by = myself()
 
     async def stop(server: Server) -> None:
         for name in await find_queues(server, queues, session.settings.queues):
@@ -99,11 +98,3 @@ def _report(queues: tuple[str, ...], state: str, *, as_json: bool) -> None:
         write_rows([{"queue": name, "state": state} for name in queues], CHANGED, as_json=True)
     else:
         say(f"{state}: {', '.join(queues)}")
-
-
-def _myself() -> str:
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # a user id without a name, as in many containers
-        user = "unknown"
-    return f"{user}@{socket.gethostname()}"

@@ -24,7 +24,7 @@ class SchedulerStore(Protocol):
         """Return a scheduler; None if there is none."""
         ...
 
-    async def list(self, limit: int, offset: int = 0) -> "list[SchedulerView]":
+    async def list(self, limit: int, offset: int = 0) -> "Sequence[SchedulerView]":
         """Return schedulers, the next to fire first."""
         ...
 

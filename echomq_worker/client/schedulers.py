@@ -111,7 +111,7 @@ class Schedulers(Repeats):
 
     async def list(
         self, *, queue: str | None = None, limit: int = 100, offset: int = 0
-    ) -> "list[SchedulerView]":
+    ) -> "Sequence[SchedulerView]":
         """Return schedulers of a queue: those that fire first come first, the paused ones last.
 
         Args:

@@ -94,11 +94,12 @@ class Server:
         return await missing_rights(self._wire, needs)
 
     async def has_queue(self, name: str) -> bool:
-        """Return whether any of the keys that a queue has from its first job on is there."""
+        """Return whether a queue has any of the keys that its first job or scheduler makes."""
         keys = Keyspace(name)
         counts = (keys.completed_count, keys.failed_count)
         places = (keys.pending, keys.schedule, keys.active, keys.dead)
-        return await self._command("EXISTS", keys.meta, *places, *counts) > 0
+        clocks = (keys.schedulers, keys.repeat)
+        return await self._command("EXISTS", keys.meta, *places, *counts, *clocks) > 0
 
     async def queue_names(self) -> list[str]:
         """Find the queues on this server by scanning its keys (slow on a big server)."""

@@ -206,7 +206,7 @@ async def test_on_a_terminal_the_answer_decides(
     ask: Ask, queue: QueueStore, bury: Bury, monkeypatch: pytest.MonkeyPatch
 ):
     await bury(A)
-    monkeypatch.setattr("echomq_worker.cli.dead.asks_on_terminal", lambda: True)
+    monkeypatch.setattr("echomq_worker.cli.ask_back.asks_on_terminal", lambda: True)
 
     no = await ask("dead", "remove", "--all", given="n\n")
     assert no.code == 1
