@@ -6,8 +6,8 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Generic, TypedDict, TypeVar, Unpack
 
-from echomq_worker.client.due import due_at, due_in
-from echomq_worker.domain.backoff import Duration
+from echomq_worker.client.due import due_at, due_in, expiry
+from echomq_worker.domain.backoff import BackoffSpec, Duration, backoff_from, backoff_text
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import Due, JobId
@@ -28,6 +28,10 @@ class SendOptions:
     """An id chosen by the caller: a second job with it is not admitted."""
     max_attempts: int | None = None
     keep_result_ms: int | None = None
+    timeout_ms: int | None = None
+    backoff: str | None = None
+    """As `backoff_text` writes it."""
+    expires: Due | None = None
 
     def merged(self, newer: "SendOptions") -> "SendOptions":
         """Return these options with those that `newer` decides."""
@@ -51,6 +55,13 @@ class CallOptions(TypedDict, total=False):
     """How often the job may be tried."""
     keep_result: Duration | None
     """How long its result is kept, such as `"1h"`; 0 means not at all."""
+    timeout: Duration | None
+    """How long a run may take, such as `"30s"`; 0 means for ever."""
+    backoff: BackoffSpec | None
+    """How long to wait between attempts; see `backoff_from`. A function cannot go with a job."""
+    expires: Duration | datetime | None
+    """Until when it is to be started: so long after it is due, or a datetime with a time zone. What
+    no worker has started by then is buried unrun."""
 
 
 class TimedOptions(CallOptions, total=False):
@@ -62,7 +73,7 @@ class TimedOptions(CallOptions, total=False):
     """When to run: a datetime with a time zone."""
 
 
-OPTIONS = ("queue", "job_id", "max_attempts", "keep_result")
+OPTIONS = ("queue", "job_id", "max_attempts", "keep_result", "timeout", "backoff", "expires")
 TIMED_OPTIONS = (*OPTIONS, "delay", "at")
 
 
@@ -87,12 +98,16 @@ def send_options(**decided: Unpack[CallOptions]) -> SendOptions:
     """
     check_options(decided, OPTIONS)
     queue, job_id = decided.get("queue"), decided.get("job_id")
-    keep_result = decided.get("keep_result")
+    keep_result, timeout = decided.get("keep_result"), decided.get("timeout")
+    backoff, expires = decided.get("backoff"), decided.get("expires")
     return SendOptions(
         queue=None if queue is None else check_queue_name(queue),
         job_id=None if job_id is None else JobId(parse_id(job_id).text),
         max_attempts=checked_attempts(decided.get("max_attempts")),
         keep_result_ms=None if keep_result is None else parse_duration_ms(keep_result),
+        timeout_ms=None if timeout is None else parse_duration_ms(timeout),
+        backoff=None if backoff is None else backoff_text(backoff_from(backoff)),
+        expires=None if expires is None else expiry(expires),
     )
 
 

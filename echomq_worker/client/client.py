@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from echomq_worker.client.call import Call
 from echomq_worker.client.delivery import Delivery
-from echomq_worker.client.due import check_due
+from echomq_worker.client.due import check_times
 from echomq_worker.client.handle import JobHandle
 from echomq_worker.client.ports import Backends
 from echomq_worker.domain.clock import Clock
@@ -93,6 +93,9 @@ class Client:
             name=call.name,
             max_attempts=options.max_attempts,
             keep_result_ms=options.keep_result_ms,
+            timeout_ms=options.timeout_ms,
+            backoff=options.backoff,
+            expires=options.expires,
         )
         return Outgoing(call.queue, job)
 
@@ -100,7 +103,7 @@ class Client:
         now_ms = self.clock.now_ms()
         for item in outgoing:
             check_queue_name(item.queue)
-            check_due(item.job.due, now_ms)
+            check_times(item.job, now_ms)
             self.check_payload(item.job.name or item.queue, item.job.payload)
 
     def check_payload(self, what: str, payload: bytes) -> None:

@@ -1,14 +1,12 @@
-"""When a job is to run, as callers say it."""
+"""When a job is to run, and until when it is to be started, as callers say it."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.duration import LONGEST_MS, parse_duration_ms
-from echomq_worker.domain.job import After, At, Due
+from echomq_worker.domain.instants import unix_ms_of
+from echomq_worker.domain.job import After, At, Due, NewJob
 from echomq_worker.errors import InvalidArgumentError
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 def due_in(delay: Duration) -> After | None:
@@ -17,7 +15,7 @@ def due_in(delay: Duration) -> After | None:
     Raises:
         InvalidArgumentError: if the delay is no duration, negative, NaN, or over 100 years.
     """
-    delay_ms = parse_duration_ms(delay)
+    delay_ms = _delay_ms(delay)
     return After(delay_ms) if delay_ms else None
 
 
@@ -27,17 +25,31 @@ def due_at(when: datetime) -> At:
     Raises:
         InvalidArgumentError: if `when` is no datetime or does not say its time zone.
     """
-    if not isinstance(when, datetime):  # pyright: ignore[reportUnnecessaryIsInstance]
-        msg = f"{when!r} is no time to run a job: expected a datetime with a time zone"
+    return At(unix_ms_of(when, "time to run a job"))
+
+
+def due_by(when: Duration | datetime) -> Due:
+    """Return when a waiting job is to be due instead: after a delay from now, or at an instant.
+
+    Raises:
+        InvalidArgumentError: as `due_in` and `due_at`.
+    """
+    return due_at(when) if isinstance(when, datetime) else After(_delay_ms(when))
+
+
+def expiry(expires: Duration | datetime) -> Due:
+    """Return until when a job is to be started: so long after it is due, or until an instant.
+
+    Raises:
+        InvalidArgumentError: as `due_in` and `due_at`, and if the duration is 0.
+    """
+    if isinstance(expires, datetime):
+        return At(unix_ms_of(expires, "time by which a job is to be started"))
+    expires_ms = _delay_ms(expires)
+    if expires_ms == 0:
+        msg = f"expires is {expires!r}: no job starts so soon. Expected a duration such as '10m'"
         raise InvalidArgumentError(msg)
-    if when.utcoffset() is None:
-        msg = (
-            f"{when.isoformat()} does not say its time zone: expected a datetime such as "
-            f'datetime.now(UTC) or datetime(..., tzinfo=ZoneInfo("Europe/Berlin"))'
-        )
-        raise InvalidArgumentError(msg)
-    # Rounded up: a job never starts before the instant that was asked for.
-    return At(max(0, -((_EPOCH - when) // _MILLISECOND)))
+    return After(expires_ms)
 
 
 def check_due(due: Due | None, now_ms: int) -> None:
@@ -48,3 +60,34 @@ def check_due(due: Due | None, now_ms: int) -> None:
             f"will be there to run the job"
         )
         raise InvalidArgumentError(msg)
+
+
+def check_times(job: NewJob, now_ms: int) -> None:
+    """Check when a job is due, and until when it is to be started.
+
+    Raises:
+        InvalidArgumentError: if an instant is over 100 years away, or the job expires before it is
+            due.
+    """
+    check_due(job.due, now_ms)
+    check_due(job.expires, now_ms)
+    match job.due, job.expires:
+        case At(due_ms), At(expires_ms) if expires_ms < due_ms:
+            msg = (
+                f"the job expires {due_ms - expires_ms} ms before it is due: expected an `expires` "
+                f"after its time to run, or a duration, which counts from then"
+            )
+            raise InvalidArgumentError(msg)
+        case _:
+            pass
+
+
+def _delay_ms(delay: Duration) -> int:
+    """Read a duration of which a text says its unit: a bare `"5"` is a mistake of some caller."""
+    if isinstance(delay, str) and delay.strip().replace(".", "", 1).isdecimal():
+        msg = (
+            f"{delay!r:.80} is no duration: it does not say its unit. Expected a text such as "
+            f"'{delay.strip():.20}s', or a number of seconds"
+        )
+        raise InvalidArgumentError(msg)
+    return parse_duration_ms(delay)

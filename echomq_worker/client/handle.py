@@ -1,8 +1,10 @@
 """A job that was enqueued: how it is doing, and what came of it."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Generic, NoReturn, TypeVar, cast
 
+from echomq_worker.client.due import check_due, due_by
 from echomq_worker.client.ports import Backends, Queue
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.clock import Clock
@@ -10,7 +12,7 @@ from echomq_worker.domain.decision import error_text
 from echomq_worker.domain.duration import format_duration, parse_duration_ms
 from echomq_worker.domain.failures import read_failures
 from echomq_worker.domain.job import JobId, State
-from echomq_worker.domain.views import JobView, Places, Removed
+from echomq_worker.domain.views import JobView, Moved, Places, Removed
 from echomq_worker.errors import (
     JobFailedError,
     ResultTimeoutError,
@@ -94,6 +96,40 @@ class JobHandle(Generic[R_co]):
         """
         queue = await self._queue()
         return await queue.remove(self.id, Places.WAITING) is Removed.OK
+
+    async def reschedule(self, when: Duration | datetime) -> bool:
+        """Let the job run earlier or later, if it still waits for its time.
+
+        A job that waits for its next attempt waits for its time too.
+
+        Args:
+            when: a delay such as `"10m"`, counted from now by the server's clock, or an instant (a
+                datetime with a time zone). An instant that is past means at once.
+
+        Returns:
+            True if it was moved. False if it waits for no time: it may be claimed already, runs,
+            has died or is gone.
+
+        Raises:
+            InvalidArgumentError: if `when` is neither, or over 100 years away.
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        due = due_by(when)
+        check_due(due, self.clock.now_ms())
+        (moved,) = await (await self._queue()).reschedule([self.id], due)
+        return moved is Moved.OK
+
+    async def promote(self) -> bool:
+        """Let the job run now, if it still waits for its time or for its next attempt.
+
+        Returns:
+            True if it may now be claimed. False if it waits for no time, as of `reschedule`.
+
+        Raises:
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        (moved,) = await (await self._queue()).promote_now([self.id])
+        return moved is Moved.OK
 
     async def _queue(self) -> Queue:
         return (await self.backends.backend()).queue(self.queue)

@@ -44,7 +44,9 @@ class JobSender(Generic[P, R]):
 
         Args:
             **decided: `queue` to send to; `job_id`, an id chosen by the caller, with which no
-                second job is admitted; `max_attempts`; `keep_result`, how long a result is kept.
+                second job is admitted; `max_attempts`; `keep_result`, how long a result is kept;
+                `timeout` of a run; `backoff` between attempts; `expires`, until when it is to be
+                started. See `CallOptions`.
 
         Raises:
             InvalidArgumentError: if a value cannot be used.

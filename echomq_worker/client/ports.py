@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
-from echomq_worker.domain.job import Admission, JobId, NewJob
-from echomq_worker.domain.views import JobView, KeptResult, Places, Removed
+from echomq_worker.domain.job import Admission, Due, JobId, NewJob
+from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed
 
 
 class Queue(Protocol):
@@ -35,6 +35,14 @@ class Queue(Protocol):
 
     async def remove(self, job_id: JobId, places: Places) -> Removed:
         """Remove a job for good from one of `places`."""
+        ...
+
+    async def reschedule(self, ids: Sequence[JobId], due: Due) -> Sequence[Moved]:
+        """Let jobs that wait for their time be due at another; return what became of each."""
+        ...
+
+    async def promote_now(self, ids: Sequence[JobId]) -> Sequence[Moved]:
+        """Let jobs that wait for their time be claimed now; return what became of each."""
         ...
 
 

@@ -56,6 +56,14 @@ class SyncJobHandle(Generic[R_co]):
         """Remove the job if it still waits to be run, as `JobHandle.cancel` does."""
         return self._portal.call(self._handle.cancel)
 
+    def reschedule(self, when: Duration | datetime) -> bool:
+        """Let the job run earlier or later, as `JobHandle.reschedule` does."""
+        return self._portal.call(partial(self._handle.reschedule, when))
+
+    def promote(self) -> bool:
+        """Let the job run now, as `JobHandle.promote` does."""
+        return self._portal.call(self._handle.promote)
+
 
 class SyncClient:
     """What an application can enqueue, for code that blocks. It is `app.sync`.

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from numbers import Integral
 
 from echomq_worker.errors import InvalidArgumentError
 
@@ -58,12 +59,12 @@ def format_duration(ms: int) -> str:
 
 def _exact_ms(value: object) -> Decimal | None:
     match value:
-        case bool():
-            return None
         case str():
             return _text_ms(value.strip())
-        case int():
+        case Integral() if not isinstance(value, bool):  # pyright: ignore[reportUnnecessaryIsInstance] - numpy's integers too
             return Decimal(int(value)) * 1000
+        case Decimal():
+            return value * 1000 if value.is_finite() and abs(value) <= LONGEST_MS else None
         case float():
             # Not its own repr: numpy's says np.float64(1.5).
             return Decimal(float.__repr__(value)) * 1000

@@ -60,6 +60,12 @@ class NewJob:
     """How often it may be tried; None means the worker's default."""
     keep_result_ms: int | None = None
     """How long its result is kept once it has completed, in ms; None means the handler's choice."""
+    timeout_ms: int | None = None
+    """How long a run may take, in ms; 0 means for ever, None the handler's choice."""
+    backoff: str | None = None
+    """How long to wait between attempts, as `backoff_text` writes it; None: as the handler."""
+    expires: Due | None = None
+    """When it is no longer to be started: an instant, or so long after it is due."""
 
 
 @dataclass(frozen=True, slots=True)

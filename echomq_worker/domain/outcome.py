@@ -45,6 +45,8 @@ class Snoozed:
     delay_ms: int
     unknown: bool = False
     """True when no handler is known here, so that the row remembers since when."""
+    until_ms: int | None = None
+    """When to run, in Unix ms by the server's clock; `delay_ms` then only tells about how long."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ class JobView:
     died_ms: int | None = None
     """When it died (Unix ms); None when another runtime's worker buried it."""
     group: str | None = None
+    expires_ms: int | None = None
+    """When it is no longer to be started (Unix ms)."""
     fields: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """The whole row."""
 
@@ -109,6 +111,15 @@ class Requeued(StrEnum):
     OK = "ok"
     GONE = "gone"
     NOT_DEAD = "not_dead"
+
+
+class Moved(StrEnum):
+    """What became of a request to let a job that waits for its time run earlier or later."""
+
+    OK = "ok"
+    GONE = "gone"
+    NOT_SCHEDULED = "not_scheduled"
+    """It waits for no time: it may be claimed already, is held, or has died."""
 
 
 class Removed(StrEnum):

@@ -1,7 +1,11 @@
 """What a handler raises to say what should become of its job."""
 
+from datetime import datetime
+
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.duration import parse_duration_ms
+from echomq_worker.domain.instants import unix_ms_of
+from echomq_worker.errors import InvalidArgumentError
 
 
 class Retry(Exception):  # noqa: N818 - it asks for something, it reports no error
@@ -37,12 +41,19 @@ class Snooze(Exception):  # noqa: N818
     """Run the job later, as if this attempt had not been made: it is not counted.
 
     Args:
-        delay: how long to wait, such as `"5m"`.
+        delay: how long to wait, such as `"5m"`, by the server's clock, from when it is told.
+        until: when to run, in place of a delay: a datetime with a time zone. What is past means at
+            once.
 
     Raises:
-        InvalidArgumentError: if `delay` is no duration.
+        InvalidArgumentError: if `delay` is no duration, `until` does not say its time zone, or both
+            or none are given.
     """
 
-    def __init__(self, delay: Duration) -> None:
+    def __init__(self, delay: Duration | None = None, *, until: datetime | None = None) -> None:
         super().__init__("the handler asked to run later")
-        self.delay_ms = parse_duration_ms(delay)
+        if (delay is None) == (until is None):
+            msg = "Snooze() takes a delay such as '5m', or until= a datetime: expected one of them"
+            raise InvalidArgumentError(msg)
+        self.delay_ms = 0 if delay is None else parse_duration_ms(delay)
+        self.until_ms = None if until is None else unix_ms_of(until, "time to run a job")

@@ -3,7 +3,7 @@
 --! keys root pending bell log
 --! args caller call_number again log_size
 --! rest jobs
---! include receipt waiting log check
+--! include time receipt waiting expiry log check
 --
 -- `jobs`: for each its id, payload, number of row fields, and those fields and values.
 -- Replies one character a job: 1 admitted, 0 duplicate.
@@ -18,6 +18,8 @@ local at = jobs
 while at <= #ARGV do
   if not job_id(ARGV[at]) then return redis.error_reply('EMQKIND job id must be JOB-namespaced') end
   if not whole(ARGV[at + 2], 0) then return bad_argument('fields') end
+  local bad = bad_expiry(at + 3, 2 * ARGV[at + 2])
+  if bad then return bad end
   at = at + 3 + 2 * ARGV[at + 2]
 end
 
@@ -29,6 +31,7 @@ while at <= #ARGV do
   if redis.call('EXISTS', row) == 1 then
     verdicts[#verdicts + 1] = '0'
   else
+    fix_expiry(at + 3, fields, now)
     redis.call('HSET', row, 'state', 'pending', 'attempts', '0', 'payload', payload,
       unpack(ARGV, at + 3, at + 2 + fields))
     put_waiting(id)

@@ -3,7 +3,7 @@
 --! keys root schedule clock log
 --! args caller call_number again log_size
 --! rest jobs
---! include time receipt schedule log check
+--! include time receipt schedule expiry log check
 --
 -- `jobs`: for each its id, payload, `at` or `in`, ms, number of row fields, and those fields and values.
 -- Replies one character a job: 1 admitted, 0 duplicate.
@@ -20,6 +20,8 @@ while at <= #ARGV do
   local lowest = ARGV[at + 2] == 'in' and 0 or -9007199254740991
   if not whole(ARGV[at + 3], lowest) then return bad_argument('due time') end
   if not whole(ARGV[at + 4], 0) then return bad_argument('fields') end
+  local bad = bad_expiry(at + 5, 2 * ARGV[at + 4])
+  if bad then return bad end
   at = at + 5 + 2 * ARGV[at + 4]
 end
 
@@ -32,9 +34,12 @@ while at <= #ARGV do
   if redis.call('EXISTS', row) == 1 then
     verdicts[#verdicts + 1] = '0'
   else
+    local due = mode == 'in' and due_after(ms) or ms
+    local expires_in = fix_expiry(at + 5, fields, math.max(due, now))
     redis.call('HSET', row, 'state', 'scheduled', 'attempts', '0', 'payload', payload,
       unpack(ARGV, at + 5, at + 4 + fields))
-    put_scheduled(id, mode == 'in' and due_after(ms) or ms)
+    if expires_in then redis.call('HSET', row, 'expires_in', expires_in) end
+    put_scheduled(id, due)
     note('scheduled', id, 0)
     admitted = admitted + 1
     verdicts[#verdicts + 1] = '1'

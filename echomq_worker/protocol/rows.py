@@ -52,6 +52,8 @@ def outcome_operands(held: Held, outcome: Outcome) -> tuple[Operand, ...]:
             return ("R" if counted else "r", *who, delay_ms, _told(error), failures)
         case Buried(error, failures, pauses):
             return ("N" if pauses else "B", *who, 0, _told(error), failures)
+        case Snoozed(until_ms=int(until_ms)):
+            return ("A", *who, until_ms, b"", b"")
         case Snoozed(delay_ms, unknown):
             return ("U" if unknown else "S", *who, delay_ms, b"", b"")
         case HandedBack():
@@ -128,6 +130,25 @@ def _extra_fields(job: NewJob) -> list[Operand]:
         fields += ["max", _number(job, "max_attempts", job.max_attempts)]
     if job.keep_result_ms is not None:
         fields += ["keep", _number(job, "keep_result_ms", job.keep_result_ms)]
+    return fields + _rare_fields(job)
+
+
+def _rare_fields(job: NewJob) -> list[Operand]:
+    """Spell what few jobs have; `more` says so. The scripts look for `expires_in` at the end."""
+    if job.timeout_ms is None and job.backoff is None and job.expires is None:
+        return []
+    fields: list[Operand] = ["more", "1"]
+    if job.timeout_ms is not None:
+        fields += ["timeout", _number(job, "timeout_ms", job.timeout_ms)]
+    if job.backoff is not None:
+        fields += ["backoff", _text(job, "backoff", job.backoff)]
+    match job.expires:
+        case After(delay_ms):
+            fields += ["expires_in", _number(job, "expires", delay_ms)]
+        case At(unix_ms):
+            fields += ["expires", _number(job, "expires", unix_ms)]
+        case None:
+            pass
     return fields
 
 

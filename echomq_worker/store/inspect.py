@@ -125,6 +125,7 @@ class Inspector:
             lease_ms=read_ms(lease),
             died_ms=read_ms(died),
             group=read_text(fields.get("group")),
+            expires_ms=read_number(fields.get("expires")),
             fields=fields,
         )
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from redis.asyncio import Redis
 
-from echomq_worker.domain.ids import parse_id
-from echomq_worker.domain.job import Admission, Held, JobId, NewJob
+from echomq_worker.domain.job import Admission, Due, Held, JobId, NewJob
 from echomq_worker.domain.limits import BATCH, PAUSE_REASON, PAUSED_BY
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
@@ -14,6 +13,7 @@ from echomq_worker.domain.views import (
     JobView,
     KeptResult,
     LogEntry,
+    Moved,
     PauseNote,
     Places,
     Promoted,
@@ -28,14 +28,12 @@ from echomq_worker.store.extension import ExtensionCheck
 from echomq_worker.store.hints import Hints
 from echomq_worker.store.inspect import Inspector
 from echomq_worker.store.line import Line, LineScripts, Trouble
+from echomq_worker.store.moving import Mover
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
 from echomq_worker.store.repeats import RepeatStore
 from echomq_worker.store.schedulers import SchedulerStore
 from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, Wire, ask_again, run_script
-
-_REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)
-_REQUEUED = {"0": Requeued.GONE, "1": Requeued.OK, "3": Requeued.NOT_DEAD}
 
 
 class QueueStore:
@@ -57,6 +55,7 @@ class QueueStore:
         self._enqueue_wire = PrivateWire(client, "enqueue")
         self._producer = self._new_producer(Caller())
         self._hints = Hints(client, self.keys)
+        self._mover = Mover(self._run, options.log_size)
         self.repeats = RepeatStore(self._change, options.log_size)
         verify = self._extension.verify
         self.schedulers = SchedulerStore(self.keys, self._wire, verify, log_size=options.log_size)
@@ -143,21 +142,29 @@ class QueueStore:
 
         Raises `InvalidIdError` before anything is sent if one of them is no id.
         """
-        for job_id in ids:
-            parse_id(job_id)
-        verdicts: list[Requeued] = []
-        for first in range(0, len(ids), BATCH):
-            part = list(ids[first : first + BATCH])
-            reply = await self._change("requeue", self._logged({}), part)
-            verdicts += (_REQUEUED[character] for character in reply.decode())
-        return verdicts
+        return await self._mover.requeue(ids)
 
     async def remove(self, job_id: JobId, places: Places, *, dedup_id: str = "") -> Removed:
         """Remove a job for good from one of `places`; a job that is held is not removed."""
-        parse_id(job_id)
-        args = {"id": job_id, "dedup": dedup_id, "places": places.value}
-        verdict: int = await self._change("remove", self._logged(args))
-        return _REMOVED[verdict]
+        return await self._mover.remove(job_id, places, dedup_id)
+
+    async def reschedule(self, ids: Sequence[JobId], due: Due) -> list[Moved]:
+        """Let jobs that wait for their time be due at another, by the server's clock.
+
+        A delay counts from now; an instant that is past means at once. Retries wait for their time
+        too. A call that was not answered is asked again, and moves nothing twice.
+
+        Returns:
+            What became of each, in order.
+        """
+        return await self._mover.reschedule(ids, due)
+
+    async def promote_now(self, ids: Sequence[JobId]) -> list[Moved]:
+        """Let jobs that wait for their time be claimed now; return what became of each, in order.
+
+        A call that was not answered is asked again, and lets no job skip a later wait.
+        """
+        return await self._mover.promote(ids)
 
     async def counts(self) -> Counts:
         """Count the jobs in each place."""
@@ -280,13 +287,13 @@ class QueueStore:
     async def _change(
         self, name: str, args: Mapping[str, Operand], rest: Sequence[Operand] = ()
     ) -> Reply:
-        bound = self._bind(name)
+        return await ask_again(lambda: self._run(name, args, rest))
 
-        async def once() -> Reply:
-            await self._extension.verify(claim=False)
-            return await run_script(self._wire, bound, args, rest)
-
-        return await ask_again(once)
+    async def _run(
+        self, name: str, args: Mapping[str, Operand], rest: Sequence[Operand] = ()
+    ) -> Reply:
+        await self._extension.verify(claim=False)
+        return await run_script(self._wire, self._bind(name), args, rest)
 
     def _logged(self, args: Mapping[str, Operand]) -> dict[str, Operand]:
         return {**args, "log_size": self._options.log_size}

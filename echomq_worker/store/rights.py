@@ -62,10 +62,14 @@ _OWN: dict[Role, tuple[str, ...]] = {
     Role.OPERATOR: ("config|get", "exists", "hmget", "scan", "xrange", "zmscore", "zrange"),
 }
 _SCRIPTS: dict[Role, tuple[str, ...]] = {
-    Role.PRODUCER: ("enqueue", "schedule", "extension", "inspect", "remove"),
+    Role.PRODUCER: (
+        *("enqueue", "schedule", "extension", "inspect", "remove"),
+        *("reschedule", "promote_job"),
+    ),
     Role.WORKER: (
         *("beat", "claim", "settle", "extend", "leave", "lease_node", "free_node"),
-        "fire_repeats",
+        *("put_scheduler", "read_schedulers", "due_schedulers", "fire", "retime_scheduler"),
+        *("aside_scheduler", "fire_repeats"),
     ),
 }
 _BELOW: dict[Role, tuple[Role, ...]] = {
@@ -150,7 +154,7 @@ def trials(needs: Needs, queue: str) -> list[Trial]:
     """
     keys = Keyspace(queue)
     asked = [_trial(command, keys.pending) for command in needs.commands()]
-    others = [*_keys_of(keys), *(() if needs.role is Role.PRODUCER else (NODES_KEY,))]
+    others = [*_keys_of(keys), *(() if needs.role is Role.PRODUCER else _keys_of_workers(keys))]
     return asked + [_trial(command, key) for key in others for command in ("exists", "del")]
 
 
@@ -211,6 +215,10 @@ def _trial(command: str, key: str) -> Trial:
 def _keys_of(keys: Keyspace) -> list[str]:
     places = (keys.active, keys.schedule, keys.dead, keys.meta, keys.bell, keys.clock, keys.log)
     return [*places, f"{keys.root}job:x", f"{keys.root}done:x", f"{keys.root}call:x"]
+
+
+def _keys_of_workers(keys: Keyspace) -> list[str]:
+    return [NODES_KEY, keys.schedulers, keys.scheduler("x")]
 
 
 def _numbers(version: str | None) -> tuple[int, ...]:

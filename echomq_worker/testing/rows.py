@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from echomq_worker.domain.job import Held, JobId, NewJob, State
+from echomq_worker.domain.job import After, At, Held, JobId, NewJob, State
 from echomq_worker.domain.views import JobView
 
 OVER = "!"
@@ -30,6 +30,8 @@ class Row:
     timeout_ms: int | None = None
     backoff: str | None = None
     expires_ms: int | None = None
+    expires_in_ms: int | None = None
+    """How long after it is due it expires, if its producer has said it so."""
     scheduler: str | None = None
     """The scheduler that has made it, and for which planned instant (Unix ms)."""
     instant_ms: int | None = None
@@ -43,7 +45,16 @@ class Row:
             name=job.name,
             max_attempts=job.max_attempts,
             keep_result_ms=job.keep_result_ms,
+            timeout_ms=job.timeout_ms,
+            backoff=job.backoff,
+            expires_ms=job.expires.unix_ms if isinstance(job.expires, At) else None,
+            expires_in_ms=job.expires.delay_ms if isinstance(job.expires, After) else None,
         )
+
+    def is_due(self, due_ms: int) -> None:
+        """Let it expire, if that counts from when it is due, by this instant (Unix ms)."""
+        if self.expires_in_ms is not None:
+            self.expires_ms = due_ms + self.expires_in_ms
 
     def held(self, queue: str) -> Held:
         """Return the job as its claim gets it."""
@@ -83,4 +94,5 @@ class Row:
             due_ms=due_ms,
             lease_ms=lease_ms,
             died_ms=self.died_ms,
+            expires_ms=self.expires_ms,
         )

@@ -73,7 +73,7 @@ class Judge:
         run.error = error
         match error:
             case Snooze():
-                return Snoozed(error.delay_ms)
+                return self._snoozed(error)
             case Discard():
                 return after_discard(run.held, self._failure(run, error))
             case _:
@@ -96,6 +96,11 @@ class Judge:
         if not isinstance(outcome, Snoozed):
             run.error = error
         return outcome
+
+    def _snoozed(self, asked: Snooze) -> Snoozed:
+        if asked.until_ms is None:
+            return Snoozed(asked.delay_ms)
+        return Snoozed(max(0, asked.until_ms - self._clock.now_ms()), until_ms=asked.until_ms)
 
     def _failure(self, run: Run, error: BaseException) -> Failure:
         return examine(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
-from echomq_worker.domain.job import Admission, JobId, NewJob, State
-from echomq_worker.domain.views import JobView, KeptResult, Places, Removed
+from echomq_worker.domain.job import Admission, Due, JobId, NewJob, State
+from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed
 from echomq_worker.errors import OutOfMemoryError, UnavailableError
 
 NOW_MS = 1_750_000_000_000
@@ -44,6 +44,12 @@ class FakeQueue:
     """Whether it lets nobody know what became of an enqueue."""
     full: bool = False
     """Whether it has no memory left for an enqueue."""
+    moves: list[tuple[list[JobId], Due | None]] = field(
+        default_factory=list[tuple[list[JobId], Due | None]]
+    )
+    """What was to be due when; None for now."""
+    moved: Moved = Moved.OK
+    """What it answers to that."""
 
     @property
     def schedulers(self) -> SchedulerStore:
@@ -82,6 +88,14 @@ class FakeQueue:
             return Removed.GONE
         waits = view.state in {State.PENDING, State.SCHEDULED}
         return Removed.OK if waits else Removed.ELSEWHERE
+
+    async def reschedule(self, ids: Sequence[JobId], due: Due) -> list[Moved]:
+        self.moves.append((list(ids), due))
+        return [self.moved] * len(ids)
+
+    async def promote_now(self, ids: Sequence[JobId]) -> list[Moved]:
+        self.moves.append((list(ids), None))
+        return [self.moved] * len(ids)
 
     def _admit(self, job: NewJob) -> Admission:
         if job.id in self.taken:

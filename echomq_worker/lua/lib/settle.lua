@@ -2,7 +2,7 @@
 --! needs root pending active schedule dead dead_at completed completed_count failed_count outcomes keep_results
 --! include time check lanes waiting schedule flow count log occurrence
 local WIDTH = 7
-local KINDS = { C = true, R = true, r = true, B = true, N = true, S = true, U = true, H = true }
+local KINDS = { C = true, R = true, r = true, B = true, N = true, S = true, A = true, U = true, H = true }
 local JOB_PARTS = { ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
 
 local function bad_outcomes()
@@ -91,8 +91,8 @@ local function end_claim(job, ...)
   if job.row[8] then redis.call('HDEL', key, 'crashes') end
 end
 
-local function wait_for(job, ms)
-  put_scheduled(job.id, due_after(ms))
+local function wait_until(job, due)
+  put_scheduled(job.id, due)
   note('scheduled', job.id, job.row[1])
 end
 
@@ -120,7 +120,7 @@ local function bury(job, text, history)
   note('dead', job.id, row[1])
 end
 
-local function snooze(job, ms, unknown)
+local function snooze(job, due, unknown)
   end_claim(job, 'state', 'scheduled')
   if unknown then
     redis.call('HSETNX', root .. 'job:' .. job.id, 'unknown', now)
@@ -128,7 +128,7 @@ local function snooze(job, ms, unknown)
     redis.call('HDEL', root .. 'job:' .. job.id, 'unknown')
   end
   uncount(job)
-  wait_for(job, ms)
+  wait_until(job, due)
 end
 
 local function write_outcome(job, gone)
@@ -143,12 +143,14 @@ local function write_outcome(job, gone)
     uncount(job)
     put_waiting(job.id, job.row[4])
     note('returned', job.id, job.row[1])
+  elseif kind == 'A' then
+    snooze(job, ms)
   elseif kind == 'S' or kind == 'U' then
-    snooze(job, ms, kind == 'U')
+    snooze(job, due_after(ms), kind == 'U')
   else
     write_failure(job, 'scheduled', text, history)
     if kind == 'r' then uncount(job) end
-    wait_for(job, ms)
+    wait_until(job, due_after(ms))
   end
 end
 
