@@ -6,17 +6,16 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from echomq_worker.client.call import Call
+from echomq_worker.client.call import Call, CallOptions, send_options
 from echomq_worker.client.job import JobSender
 from echomq_worker.client.unbound import call_by_name, check_named
-from echomq_worker.domain.backoff import BackoffSpec, Duration, backoff_from, backoff_text
-from echomq_worker.domain.duration import parse_duration_ms
+from echomq_worker.domain.backoff import BackoffSpec, Duration
+from echomq_worker.domain.job import At
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.domain.scheduling.misfire import Misfire
 from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.handlers import Registry
-from echomq_worker.handlers.options import checked_attempts
 
 if TYPE_CHECKING:
     from echomq_worker.domain.scheduling.spec import SchedulerSpec
@@ -89,6 +88,7 @@ class RuleOptions(CronOptions, IntervalOptions, total=False):
     """The time from one occurrence to the next, from 100 ms."""
 
 
+TEMPLATE_OPTIONS = TemplateOptions.__optional_keys__
 _SAME = ("start", "end", "limit", "jitter", "misfire", "overlap", "revision")
 
 
@@ -128,28 +128,30 @@ def template_of(call: Call[Any], options: TemplateOptions) -> Template:
         InvalidArgumentError: if a value cannot be used.
         HandlerError: if JSON cannot carry the result that is to be kept.
     """
-    carried = call.options
-    if carried.job_id is not None:
+    given = {key: value for key, value in options.items() if key in TEMPLATE_OPTIONS}
+    decided = call.options.merged(send_options(**cast("CallOptions", given)))
+    if decided.job_id is not None:
         msg = (
             f"{call.name}: every job of a scheduler gets an id of its own: expected options "
             f"without job_id"
         )
         raise InvalidArgumentError(msg)
-    attempts, keep_ms = options.get("max_attempts"), _ms(options.get("keep_result"))
-    if keep_ms:
-        call.results.check()
-    if (ttl_ms := _ms(options.get("expires"))) == 0:
-        msg = f"expires is {options.get('expires')!r}: expected a time in which a job can start"
+    if isinstance(decided.expires, At):
+        msg = (
+            f"{call.name}: each job of a scheduler expires so long after it was made: expected "
+            f"expires to be a duration such as '10m', not an instant"
+        )
         raise InvalidArgumentError(msg)
-    backoff = options.get("backoff")
+    if decided.keep_result_ms:
+        call.results.check()
     return Template(
         name=call.name,
         payload=call.payload,
-        max_attempts=carried.max_attempts if attempts is None else checked_attempts(attempts),
-        keep_result_ms=carried.keep_result_ms if keep_ms is None else keep_ms,
-        timeout_ms=_ms(options.get("timeout")),
-        ttl_ms=ttl_ms,
-        backoff=None if backoff is None else backoff_text(backoff_from(backoff)),
+        max_attempts=decided.max_attempts,
+        keep_result_ms=decided.keep_result_ms,
+        timeout_ms=decided.timeout_ms,
+        ttl_ms=None if decided.expires is None else decided.expires.delay_ms,
+        backoff=decided.backoff,
     )
 
 
@@ -190,7 +192,3 @@ def check_known(what: str, given: Collection[str], known: Collection[str]) -> No
     if near := get_close_matches(unknown[0], known, 1):
         msg += f". Is {near[0]} meant?"
     raise InvalidArgumentError(msg)
-
-
-def _ms(duration: Duration | None) -> int | None:
-    return None if duration is None else parse_duration_ms(duration)
