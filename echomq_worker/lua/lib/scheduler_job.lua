@@ -8,6 +8,7 @@ local MOST_LIVE = 10
 local function make_job(id, scheduler, instant, template)
   local fields = {
     'state', 'pending', 'attempts', '0', 'payload', template[1] or '', 'scheduler', scheduler, 'instant', instant,
+    'more', '1',
   }
   local ttl = whole(template[2] or '', 1)
   if ttl then
