@@ -13,6 +13,8 @@ LATE_BEATS = 2
 """The watcher fires what is due; the others what has been due for longer than so many beats."""
 AGAIN_MS = 5_000
 """What was left at a look is looked at again after a beat, or after this if that is shorter."""
+STALE_MS = 60_000
+"""A reply is older than a look by less than this; else the server's clock was set back."""
 FOR_EVER_MS = 86_400_000
 
 
@@ -52,13 +54,16 @@ class Firer:
         self._again_ms = min(beat_ms, AGAIN_MS)
         self._outage = outage
         self._nap = Nap(clock)
-        self._head_ms: int | None = None
-        """When the next one fires, as last heard, by the server's clock."""
         self._looked_ms = -1
-        """When we last looked, by the server's clock: what was due then is fired, or was left."""
+        """When we last looked, by the server's clock."""
         self._looked_at_ms = 0
-        self._at_ms: int | None = None
-        """When to look, by the monotonic clock; None for never."""
+        """The same, by the monotonic clock, as all below."""
+        self._left = False
+        """True if something was due then that we have not fired."""
+        self._heard_at_ms: int | None = None
+        """When to look, by what replies say."""
+        self._found_at_ms: int | None = None
+        """When to look, by what the last look has found and replies do not show."""
         self._wakes_at_ms = 0
         self._askers: list[asyncio.Future[None]] = []
 
@@ -73,9 +78,25 @@ class Firer:
         if watching is None:
             return
         self.watching = watching
-        self._head_ms = claimed.next_fire_ms
-        self._at_ms = self._aim(claimed.now_ms, self._clock.monotonic_ms())
-        if self._at_ms is not None and self._at_ms < self._wakes_at_ms:
+        if 0 < self._looked_ms - claimed.now_ms <= STALE_MS:
+            return  # it was said before we looked
+        if claimed.now_ms < self._looked_ms:
+            self._looked_ms = -1
+        head_ms = claimed.next_fire_ms
+        now_ms = self._clock.monotonic_ms()
+        late_ms = -1 if head_ms is None else claimed.now_ms - head_ms
+        if head_ms is None or (not watching and late_ms <= self._late_ms):
+            self._heard_at_ms = self._found_at_ms = None
+        elif head_ms < self._looked_ms or (self._left and head_ms == self._looked_ms):
+            # We have seen it and left it, or it is being fired; it hides the one after it.
+            self._heard_at_ms = None
+            if self._found_at_ms is None:
+                self._found_at_ms = self._looked_at_ms + self._again_ms
+        else:
+            self._heard_at_ms = now_ms + max(0, -late_ms)
+            self._found_at_ms = None
+        at_ms = self._at_ms
+        if at_ms is not None and at_ms < self._wakes_at_ms:
             self._nap.cut()
 
     async def catch_up(self) -> None:
@@ -92,16 +113,22 @@ class Firer:
 
     async def step(self) -> int:
         """Fire if it is time; return how long to sleep, in ms."""
-        now_ms = self._clock.monotonic_ms()
-        if self._askers or (self._at_ms is not None and now_ms >= self._at_ms):
+        now_ms, at_ms = self._clock.monotonic_ms(), self._at_ms
+        if self._askers or (at_ms is not None and now_ms >= at_ms):
             await self._look()
-            now_ms = self._clock.monotonic_ms()
-        self._wakes_at_ms = now_ms + FOR_EVER_MS if self._at_ms is None else self._at_ms
+            now_ms, at_ms = self._clock.monotonic_ms(), self._at_ms
+        self._wakes_at_ms = now_ms + FOR_EVER_MS if at_ms is None else at_ms
         return max(0, self._wakes_at_ms - now_ms)
+
+    @property
+    def _at_ms(self) -> int | None:
+        """When to look, by the monotonic clock; None for never."""
+        known = (self._heard_at_ms, self._found_at_ms)
+        return min((ms for ms in known if ms is not None), default=None)
 
     async def _look(self) -> None:
         askers, self._askers = self._askers, []
-        self._at_ms = None
+        self._heard_at_ms = self._found_at_ms = None
         try:
             look = await self._outage.patiently(self._volley.read)
             self._looked_ms, self._looked_at_ms = look.now_ms, self._clock.monotonic_ms()
@@ -109,9 +136,9 @@ class Firer:
         except BaseException:
             self._askers = askers + self._askers
             raise
-        self._aim_after(look)
+        self._left = look.left
+        self._found_at_ms = self._after(look)
         if look.more:
-            self._at_ms = self._clock.monotonic_ms()
             self._askers = askers + self._askers
             return
         for asker in askers:
@@ -124,23 +151,16 @@ class Firer:
         await self._outage.patiently(lambda: volley.fire(look))
         if not look.chosen:
             await self._outage.patiently(lambda: volley.fire_repeats(look))
-        if look.made:
+        if look.chosen or look.made:
             self._claim()
 
-    def _aim_after(self, look: Look) -> None:
-        """Take in what a look has found: when the next one fires, and if something was left."""
-        heard = [ms for ms in (look.next_ms, self._head_ms) if ms is not None and ms > look.now_ms]
-        self._head_ms = min(heard, default=None)
-        self._at_ms = self._aim(look.now_ms, self._looked_at_ms)
-        if look.left and self.watching:
-            again_ms = self._looked_at_ms + self._again_ms
-            self._at_ms = again_ms if self._at_ms is None else min(self._at_ms, again_ms)
-
-    def _aim(self, now_ms: int, at_ms: int) -> int | None:
-        """Return when to look: `now_ms` was the server's clock at `at_ms` of the monotonic one."""
-        head_ms = self._head_ms
-        if head_ms is None or (not self.watching and now_ms - head_ms <= self._late_ms):
+    def _after(self, look: Look) -> int | None:
+        """Return when the next look is due by what this one has found."""
+        if look.more:
+            return self._clock.monotonic_ms()
+        if not self.watching:
             return None
-        if head_ms < self._looked_ms:  # it was left, or this was said before we had fired it
-            return self._looked_at_ms + self._again_ms
-        return at_ms + max(0, head_ms - now_ms)
+        waits_ms = [self._again_ms] if look.left else []
+        if look.next_ms is not None:
+            waits_ms.append(look.next_ms - look.now_ms)
+        return self._looked_at_ms + min(waits_ms) if waits_ms else None

@@ -38,7 +38,7 @@ class Look:
     now_ms: int
     """The server's clock."""
     next_ms: int | None
-    """When the first of the others is due; None if there is none."""
+    """When the next one is due, as far as is known here; None if there is none."""
     due: tuple[DueScheduler, ...]
     chosen: dict[str, SchedulerSpec] = field(default_factory=dict[str, SchedulerSpec])
     """Those that are to be fired now, by name."""
@@ -52,6 +52,11 @@ class Look:
     """True if there is to be another look at once."""
     made: int = 0
     """How many jobs were made."""
+
+    def see(self, wake_ms: int | None) -> None:
+        """Take in that something is due at `wake_ms`."""
+        if wake_ms is not None and (self.next_ms is None or wake_ms < self.next_ms):
+            self.next_ms = wake_ms
 
 
 class Volley:
@@ -150,10 +155,8 @@ class Volley:
         self._lines.repeats_fired(self.queue, names)
         for name, reason in fired.set_aside:
             self._lines.repeat_set_aside(self.queue, name, reason)
-        if fired.next_ms is None:
-            return
-        if fired.next_ms > fired.now_ms:
-            look.next_ms = min(look.next_ms or fired.next_ms, fired.next_ms)
+        if fired.next_ms is None or fired.next_ms > fired.now_ms:
+            look.see(fired.next_ms)
         elif names or fired.set_aside:
             look.more = True
         else:
@@ -189,12 +192,15 @@ class Volley:
         for firing, answer in zip(asked, answers, strict=True):
             if answer.whole is Whole.OK:
                 done = True
+                look.see(firing.wake_ms)
                 fired += self._fired(look, firing, answer.verdicts)
             elif answer.whole is Whole.ID_TAKEN:
                 fresh = tuple((self._mint(), instant) for _, instant in firing.occurrences)
                 look.waiting.append(replace(firing, occurrences=fresh))
             elif answer.whole is Whole.LATER:
                 look.more = True
+            else:
+                look.left = True  # another has changed it; if not, it comes again
         self._count(look, len(fired))
         self._lines.fired(self.queue, fired)
         return done
