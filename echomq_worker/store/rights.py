@@ -47,7 +47,8 @@ class Role(StrEnum):
     """Who connects."""
 
     PRODUCER = "producer"
-    """Enqueues jobs, looks at them, waits for results, removes them."""
+    """Enqueues jobs, looks at them, waits for results, moves and removes them; the same with
+    schedulers."""
     WORKER = "worker"
     """Runs jobs, and enqueues others."""
     OPERATOR = "operator"
@@ -65,11 +66,13 @@ _SCRIPTS: dict[Role, tuple[str, ...]] = {
     Role.PRODUCER: (
         *("enqueue", "schedule", "extension", "inspect", "remove"),
         *("reschedule", "promote_job"),
+        *("put_scheduler", "read_schedulers", "remove_scheduler", "trigger_scheduler"),
+        *("pause_scheduler", "resume_scheduler"),
+        *("repeat_register", "repeat_cancel", "repeat_list"),
     ),
     Role.WORKER: (
         *("beat", "claim", "settle", "extend", "leave", "lease_node", "free_node"),
-        *("put_scheduler", "read_schedulers", "due_schedulers", "fire", "retime_scheduler"),
-        *("aside_scheduler", "fire_repeats"),
+        *("due_schedulers", "fire", "retime_scheduler", "aside_scheduler", "fire_repeats"),
     ),
 }
 _BELOW: dict[Role, tuple[Role, ...]] = {
@@ -154,7 +157,7 @@ def trials(needs: Needs, queue: str) -> list[Trial]:
     """
     keys = Keyspace(queue)
     asked = [_trial(command, keys.pending) for command in needs.commands()]
-    others = [*_keys_of(keys), *(() if needs.role is Role.PRODUCER else _keys_of_workers(keys))]
+    others = [*_keys_of(keys), *(() if needs.role is Role.PRODUCER else (NODES_KEY,))]
     return asked + [_trial(command, key) for key in others for command in ("exists", "del")]
 
 
@@ -214,11 +217,8 @@ def _trial(command: str, key: str) -> Trial:
 
 def _keys_of(keys: Keyspace) -> list[str]:
     places = (keys.active, keys.schedule, keys.dead, keys.meta, keys.bell, keys.clock, keys.log)
-    return [*places, f"{keys.root}job:x", f"{keys.root}done:x", f"{keys.root}call:x"]
-
-
-def _keys_of_workers(keys: Keyspace) -> list[str]:
-    return [NODES_KEY, keys.schedulers, keys.scheduler("x")]
+    clocks = (keys.schedulers, keys.scheduler("x"), keys.repeat, keys.repeat_record("x"))
+    return [*places, *clocks, f"{keys.root}job:x", f"{keys.root}done:x", f"{keys.root}call:x"]
 
 
 def _numbers(version: str | None) -> tuple[int, ...]:

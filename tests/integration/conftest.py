@@ -3,11 +3,13 @@
 from tests.support.commands import ask
 from tests.support.peers import flows, lanes, peer
 from tests.support.private import admin, own_look, private_server
+from tests.support.schedulers import cut, times
 from tests.support.stores import line, look, nameless_line, new_line, queue, server
 
 __all__ = [
     "admin",
     "ask",
+    "cut",
     "flows",
     "lanes",
     "line",
@@ -19,4 +21,5 @@ __all__ = [
     "private_server",
     "queue",
     "server",
+    "times",
 ]

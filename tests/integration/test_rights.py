@@ -20,6 +20,7 @@ from tests.support.look import Look
 from tests.support.monitored import monitored
 from tests.support.peers import Flows, Lanes
 from tests.support.private import QUEUE
+from tests.support.schedulers import every, firing
 from tests.support.stores import no_trouble
 
 PRESENCE = Presence("w1", {"name": "w1"})
@@ -107,6 +108,29 @@ async def work(server: Server, queue: QueueStore, line: Line) -> None:
         await settle(line, held, outcome)
 
 
+async def keep_time(queue: QueueStore, admin: "redis.Redis") -> None:
+    """Do everything that a worker does with schedulers."""
+    schedulers = queue.schedulers
+    spec = every("s1", immediately=True)
+    await schedulers.put(spec, force=False, source="code", tz="")
+    due = (await schedulers.due()).schedulers
+    await schedulers.fire([firing(one, [(job_id(60), one.next_ms or 0)]) for one in due])
+    view = await schedulers.get("s1")
+    assert view is not None
+    assert view.count == 1
+    moved_ms = (view.next_ms or 0) + 1
+    await schedulers.retime(
+        "s1",
+        expected_ms=view.next_ms,
+        digest=view.digest,
+        next_ms=moved_ms,
+        wake_ms=moved_ms,
+        tz="",
+    )
+    admin.hset(queue.keys.scheduler("s1"), "every", "malformed")
+    assert await schedulers.set_aside("s1", "it cannot be read")
+
+
 async def test_a_producer_is_granted_what_it_sends(
     private_server: EmbeddedServer, admin: "redis.Redis"
 ):
@@ -155,6 +179,7 @@ async def test_a_worker_is_granted_what_it_sends_and_nothing_else(
             admin.hset(queue.keys.job(job_id(50)), "attempts", "malformed")
             await claim(line, 9)
             await line.aclose()
+            await keep_time(queue, admin)
     async with Server(options(private_server)) as server:
         queue = server.queue(QUEUE)
         line = queue.line(trouble=no_trouble)
