@@ -70,6 +70,7 @@ class Registrar:
         self._queues = {queue.name: queue for queue in queues}
         self._declared = [one for one in declared if one.queue in self._queues]
         self._waiting = list(self._declared)
+        self._refused: list[DeclaredScheduler] = []
         self._worker_id = worker_id
         self._zone_data = zone_data
         self._fleet = fleet
@@ -96,6 +97,7 @@ class Registrar:
                 if await self._outage.patiently(lambda queue=queue: self._is_elected(queue.name)):
                     await self._recompute(queue)
             await self._clock.sleep_ms(AGAIN_MS)
+            self._waiting, self._refused = self._waiting + self._refused, []
             await self._outage.patiently(self._declare)
 
     def tell_clock_changes(self) -> None:
@@ -109,7 +111,6 @@ class Registrar:
                     self._lines.clock_change(one.queue, one.spec, changes[0].text)
 
     async def _declare(self) -> None:
-        refused: list[DeclaredScheduler] = []
         while self._waiting:
             one = self._waiting[0]
             spec, queue = one.spec, self._queues[one.queue]
@@ -120,11 +121,10 @@ class Registrar:
                 raise
             except EchoMQError as error:
                 self._lines.refused(one.queue, spec, error)
-                refused.append(one)
+                self._refused.append(one)
             else:
                 self._lines.declared(one.queue, spec, verdict)
             del self._waiting[0]
-        self._waiting = refused
 
     async def _is_elected(self, queue: str) -> bool:
         """Return whether it is on this worker to compute anew, and say if their data differ."""

@@ -201,7 +201,7 @@ class FakeRepeats:
         now_ms, spare = self.clock.now_ms(), list(ids)
         made: list[tuple[str, JobId]] = []
         for name, (at_ms, every_ms) in self.due.items():
-            if at_ms > now_ms:
+            if at_ms > now_ms or not spare:
                 continue
             self.due[name] = (at_ms + ((now_ms - at_ms) // every_ms + 1) * every_ms, every_ms)
             made.append((name, spare.pop()))
