@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
+from functools import lru_cache
 
 from echomq_worker.domain.cron.describe import describe
 from echomq_worker.domain.cron.offsets import Offsets, Stretch, offsets_of
@@ -104,12 +105,19 @@ def cron_rule(
         UnknownZoneError: if there is no such time zone.
     """
     text = normal_expression(expression)
-    times = WallTimes(read_fields(text))
-    if not times.exist():
-        msg = f"day of month and month of {text!r} never come together: no year has such a day"
-        raise CronError(msg)
+    times = _times_of(text)
     if dst not in tuple(Dst):
         msg = f"{dst!r} is no policy for clock changes: expected cron or skip"
         raise CronError(msg)
     offsets = offsets_of(find_zone(tz) if zone is None else zone)
     return CronRule(text, tz, Dst(dst), times, offsets)
+
+
+@lru_cache(maxsize=4_096)
+def _times_of(text: str) -> WallTimes:
+    """Read an expression once: a firer reads its schedulers again at each of their instants."""
+    times = WallTimes(read_fields(text))
+    if not times.exist():
+        msg = f"day of month and month of {text!r} never come together: no year has such a day"
+        raise CronError(msg)
+    return times
