@@ -32,8 +32,8 @@ def clock_changes(rule: CronRule, *, after_ms: int, until_ms: int) -> list[Clock
     """
     if rule.follows_real_time:
         return []
-    first, last = after_ms // 1000 + 1, until_ms // 1000 + 1
-    found = (_at(rule, *stretches) for stretches in rule.offsets.changes(first, last))
+    changes = rule.offsets.changes(after_ms // 1000, until_ms // 1000)
+    found = (_at(rule, *stretches) for stretches in changes)
     return [change for change in found if change is not None]
 
 

@@ -57,9 +57,9 @@ class Offsets:
         return recent
 
     def changes(self, start: int, end: int) -> Iterator[tuple[Stretch, Stretch]]:
-        """Yield, for each change in this time, the stretches that end and begin with it."""
+        """Yield the stretches that end and begin with each change after `start`, up to `end`."""
         before = self.at(start)
-        while before.end < end:
+        while before.end <= end:
             after = self.at(before.end)
             if after.offset != before.offset:
                 yield before, after
