@@ -41,6 +41,8 @@ COLUMNS = [
     Column("LAST", "last"),
     Column("STATE", "told"),
 ]
+FOR_PEOPLE = ("next", "last", "told")
+"""Texts of a row that JSON has as values."""
 USUAL_LIMIT = 100
 _where = queue_option(default=None, doc="Where it is; else every queue is looked into.")
 
@@ -73,8 +75,11 @@ def list_(session: Session, *, queue: str | None, limit: int, as_json: bool) -> 
 
     found = ask(session, look)
     rows = [row for rows, _ in found for row in rows]
+    more = sum(total for _, total in found) - len(rows)
+    if as_json:
+        rows = [{key: row[key] for key in row if key not in FOR_PEOPLE} for row in rows]
     write_rows(rows, COLUMNS, as_json=as_json, empty="there are no schedulers")
-    if more := sum(total for _, total in found) - len(rows):
+    if more:
         say(f"... {more} more (--limit)")
 
 

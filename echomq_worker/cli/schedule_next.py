@@ -22,15 +22,11 @@ from echomq_worker.domain.scheduling.rule import Every
 from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.store import Server
 
-COLUMNS = [
-    Column("LOCAL TIME", "local"),
-    Column("UTC", "utc"),
-    Column("FROM NOW", "relative"),
-    Column("CLOCK CHANGE", "note"),
-]
+IN_JSON = ("local", "utc", "runs", "clock_change")
 LOOK_AHEAD_MS = 400 * 86_400_000
 """So far beyond the shown instants the next clock change is looked for."""
 MOST = 1_000
+_DAY_MS = 86_400_000
 _WAYS = {"gap": "clocks go forward", "overlap": "clocks go back"}
 
 
@@ -110,11 +106,23 @@ def _show(
     shown = [change for change in changes if change.at_ms <= until_ms]
     for change in shown:
         _note(rows, change, zone)
-    if not as_json:
-        click.echo(rule.describe())
-    write_rows(rows, COLUMNS, as_json=as_json, empty="it does not fire any more")
-    if not as_json and len(shown) < len(changes):
+    if as_json:
+        write_rows([{key: row[key] for key in IN_JSON} for row in rows], (), as_json=True)
+        return
+    click.echo(rule.describe())
+    write_rows(rows, _columns(rows, zone), as_json=False, empty="it does not fire any more")
+    if len(shown) < len(changes):
         say(f"later: {changes[len(shown)].text}")
+
+
+def _columns(rows: Sequence[dict[str, Any]], zone: tzinfo) -> list[Column]:
+    """Leave out what says nothing here: a zone that is UTC, and clocks that do not change."""
+    return [
+        *([] if in_zone(0, zone).tzname() == "UTC" else [Column("LOCAL TIME", "local")]),
+        Column("UTC", "utc"),
+        Column("FROM NOW", "relative"),
+        *([Column("CLOCK CHANGE", "note")] if any(row["note"] for row in rows) else []),
+    ]
 
 
 def _changes(rule: CronRule, after_ms: int, until_ms: int) -> list[ClockChange]:
@@ -127,24 +135,29 @@ def _row(instant: int, zone: tzinfo, now_ms: int) -> dict[str, Any]:
         "utc": iso(instant),
         "relative": moment(instant, now_ms),
         "unix_ms": instant,
+        "runs": True,
         "note": "",
         "clock_change": None,
     }
 
 
 def _note(rows: list[dict[str, Any]], change: ClockChange, zone: tzinfo) -> None:
-    """Mark the row of the day on which clocks change; put one in where nothing runs."""
-    day = in_zone(change.at_ms, zone).date()
-    note = f"{_WAYS[change.kind]}: {change.text.rpartition(': ')[2]}"
-    told = {"note": note, "clock_change": change.text}
-    for row in rows:
-        if row["unix_ms"] is not None and in_zone(row["unix_ms"], zone).date() == day:
-            row.update(told)
-            return
-    place = sum(row["unix_ms"] is not None and row["unix_ms"] < change.at_ms for row in rows)
-    place += sum(row["unix_ms"] is None for row in rows)
-    nothing = {"local": day.isoformat(), "utc": None, "relative": None, "unix_ms": None}
-    rows.insert(place, nothing | told)
+    """Mark the row that a clock change is about; put one in where nothing runs."""
+    told = {
+        "note": f"{_WAYS[change.kind]}: {change.text.rpartition(': ')[2]}",
+        "clock_change": change.text,
+    }
+    before = [i for i, row in enumerate(rows) if row["unix_ms"] < change.at_ms]
+    place = len(before)
+    if change.kind == "overlap":
+        if before and change.at_ms - rows[before[-1]]["unix_ms"] < _DAY_MS:
+            rows[before[-1]].update(told)
+    elif place < len(rows) and rows[place]["unix_ms"] == change.at_ms:
+        rows[place].update(told)
+    else:
+        day = in_zone(change.at_ms, zone).date().isoformat()
+        nothing = {"local": day, "utc": None, "relative": None, "runs": False}
+        rows.insert(place, nothing | {"unix_ms": change.at_ms} | told)
 
 
 def _unix_ms(text: str) -> int:
