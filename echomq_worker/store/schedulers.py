@@ -157,7 +157,7 @@ class SchedulerStore:
 
     async def pause(self, name: str, *, reason: str = "", by: str = "") -> bool:
         """Let a scheduler rest; False if there is none. The newest reason stands."""
-        args: dict[str, Operand] = {"reason": reason[:PAUSE_REASON], "by": by[:PAUSED_BY]}
+        args = {"reason": _told(reason, PAUSE_REASON), "by": _told(by, PAUSED_BY)}
         return await self._named("pause_scheduler", name, args) == 1
 
     async def resume(self, name: str) -> bool:
@@ -257,7 +257,7 @@ class SchedulerStore:
         fields = {flat[i]: flat[i + 1] for i in range(0, len(flat), 2)}
         args: dict[str, Operand] = {
             "name": scheduler_bytes(name),
-            "reason": reason[:PAUSE_REASON],
+            "reason": _told(reason, PAUSE_REASON),
             "kind": found[2],
             "digest": fields.get(b"digest", b""),
             "changed": fields.get(b"changed", b""),
@@ -284,6 +284,11 @@ class SchedulerStore:
             f"scheduler {name} of queue {self._queue} was fired or changed by others each "
             f"time when it was to be written ({TRIES} times). Nothing was changed: ask again"
         )
+
+
+def _told(text: str, most: int) -> bytes:
+    # It may tell of what UTF-8 cannot carry.
+    return text[:most].encode("utf-8", "backslashreplace")
 
 
 def _readable(view: SchedulerView) -> SchedulerSpec:

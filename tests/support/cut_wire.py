@@ -7,7 +7,7 @@ from enum import Enum
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as CutError
 
-from echomq_worker.protocol.scripts import Operand
+from echomq_worker.protocol.scripts import Operand, script
 from echomq_worker.store.wire import PrivateWire, Reply
 
 
@@ -28,6 +28,8 @@ class CutWire(PrivateWire):
         self._late: list[tuple[Operand, ...]] = []
         self.meanwhile: Callable[[], Awaitable[object]] | None = None
         """Awaited once, after a call has gone wrong and before it is asked again."""
+        self.only: str | None = None
+        """The script whose calls go wrong; None for all calls."""
 
     def next_calls(self, *faults: Fault) -> None:
         """Say what happens to the next calls; those after them go well."""
@@ -43,7 +45,7 @@ class CutWire(PrivateWire):
 
     async def command(self, *parts: Operand) -> Reply:
         """Send one command and return its reply, unless it is to go wrong."""
-        if not self._faults:
+        if not self._faults or not self._is_chosen(parts):
             return await self._inner.command(*parts)
         if self._faults[0] is Fault.UNANSWERED:
             await self._inner.command(*parts)  # or raises: an unknown script has done nothing
@@ -55,6 +57,12 @@ class CutWire(PrivateWire):
             await meanwhile()
         msg = "cut by the test"
         raise CutError(msg)
+
+    def _is_chosen(self, parts: tuple[Operand, ...]) -> bool:
+        if self.only is None:
+            return True
+        chosen = script(self.only)
+        return parts[1] in {chosen.sha, chosen.source}
 
     async def deliver_late(self) -> list[Reply | Exception]:
         """Let the late calls reach the server now; return what it says to each."""
