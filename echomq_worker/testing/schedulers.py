@@ -66,7 +66,8 @@ class InlineSchedulers:
                 return False
             if found.paused is not None:
                 found.paused, now_ms = None, self._now()
-                found.aim(first_next(found.spec, now_ms=now_ms, last_ms=found.last_ms))
+                next_ms = first_next(found.spec, now_ms=now_ms, last_ms=found.last_ms)
+                found.aim(None if found.ended else next_ms, found.ended or "end")
                 found.wakes_ms = found.wakes_ms if found.held_ms is None else now_ms
             return True
 
