@@ -1,5 +1,6 @@
 """Damaged schedulers are found, mended where that is safe, and the healthy ones are left alone."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -150,6 +151,40 @@ async def test_healthy_schedulers_of_every_kind_are_left_alone(
         await look.do("ZADD", f"{look.keys.root}schedulers", now_ms, name)
 
     assert await audit(server, queue.name) == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+async def test_random_damage_is_mended_and_no_definition_is_lost(
+    seed: int, queue: QueueStore, server: Server, look: Look
+):
+    dice = random.Random(seed)
+    root = look.keys.root
+    names = [f"s{number}" for number in range(20)]
+    for name in names:
+        await stored(look, name, jitter=dice.choice((None, "1h")))
+        await queue.repeats.register(name, 60_000, b"x", first_in_ms=60_000)
+    for _ in range(40):
+        name, kept = dice.choice(names), dice.choice(names[10:])
+        score = dice.choice(("+inf", NEXT_MS - 1, NEXT_MS, NEXT_MS + 9_000_000))
+        damages: list[tuple[str | int, ...]] = [
+            ("ZREM", f"{root}schedulers", name),
+            ("ZADD", f"{root}schedulers", score, f"s{dice.randrange(40)}"),
+            ("HSET", f"{root}scheduler:{name}", "paused", "why"),
+            ("HSET", f"{root}scheduler:{name}", "next", ""),
+            ("HSET", f"{root}scheduler:{name}", "held", "5"),
+            ("HDEL", f"{root}scheduler:{name}", "paused"),
+            ("DEL", f"{root}scheduler:{kept}"),
+            ("ZREM", f"{root}repeat", name),
+            ("DEL", f"{root}repeat:{kept}"),
+        ]
+        await look.do(*dice.choice(damages))
+    keys = [*(f"{root}scheduler:{name}" for name in names), *(f"{root}repeat:{n}" for n in names)]
+    before = [await look.do("DUMP", key) for key in keys]
+
+    await repair(server, queue.name, await audit(server, queue.name))
+
+    assert [await look.do("DUMP", key) for key in keys] == before
+    assert [each for each in await audit(server, queue.name) if each.repair] == []
 
 
 async def test_thousands_of_schedulers_are_all_looked_at(

@@ -33,20 +33,26 @@ HISTORIES = {"claim", "settle", "beat", "extend", "enqueue", "schedule", "promot
     "requeue",
     "remove",
     "forget",
+    "reschedule",
+    "promote_job",
 }
 """Scripts that tests/integration/test_every_history.py runs in any order."""
 FLEET = {"beat", "leave", "lease_node", "free_node", "extension"}
 """Scripts that the machine below runs."""
 READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_queue"} | {
     "audit_repeats",
+    "audit_schedulers",
     "counts",
     "inspect",
     "read_workers",
+    "repeat_list",
     "rights",
 }
 """Scripts that change nothing."""
-REPAIRS = {"repair_job", "repair_key", "repair_lane", "repair_repeat"}
-"""Scripts that tests/integration/test_audit_at_work.py runs on any damage."""
+REPAIRS = {"repair_job", "repair_key", "repair_lane", "repair_repeat", "repair_scheduler"}
+"""Scripts that test_audit_at_work.py and test_audit_schedulers.py run on any damage."""
+REPEATS = {"repeat_register", "repeat_cancel", "repeat_advance", "fire_repeats"}
+"""Scripts that test_every_repeat.py runs in any order."""
 
 
 class Fleet(RuleBasedStateMachine):
@@ -198,4 +204,4 @@ def test_any_coming_and_going_ends_as_the_model_says(
 
 @pytest.mark.parametrize("name", script_names())
 def test_every_script_is_run_in_any_order_or_changes_nothing(name: str):
-    assert name in HISTORIES | FLEET | REPAIRS | READING
+    assert name in HISTORIES | FLEET | REPAIRS | REPEATS | READING
