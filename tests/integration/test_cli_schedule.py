@@ -1,0 +1,385 @@
+"""`echomq schedule`: what is made again and again, seen and handled from the shell."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from echomq_worker import EchoMQ
+from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.scheduling.records import SchedulerState, SchedulerView
+from echomq_worker.store import QueueStore
+from tests.support.commands import Ask
+from tests.support.least_rights import least
+
+NIGHTLY = ("30 2 * * *", "--tz", "Europe/Berlin")
+WINTER = "2027-03-26T12:00:00Z"
+AUTUMN = "2027-10-30T12:00:00+02:00"
+
+
+@pytest_asyncio.fixture
+async def app(server_url: str, queue_name: str) -> Any:
+    """An application that puts schedulers into the test's queue."""
+    async with EchoMQ(redis_url=least(server_url), default_queue=queue_name) as app:
+        yield app
+
+
+async def view_of(queue: QueueStore, name: str) -> SchedulerView:
+    view = await queue.schedulers.get(name)
+    assert view is not None
+    return view
+
+
+async def test_a_list_shows_the_rule_the_next_time_and_the_state(ask: Ask, app: EchoMQ):
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    monday = {"cron": "0 9 * * MON", "tz": "Europe/Berlin", "start": tomorrow}
+    await app.schedulers.put("digest", "mail.digest", **monday)  # pyright: ignore[reportArgumentType]
+    await app.schedulers.put("sync", "sync.all", every="15m")
+    await app.schedulers.put("old", "sync.all", every="1h")
+    await app.schedulers.pause("old", reason="the peer is down")
+    await app.schedulers.register_repeat("peers", "1h", b"x", first_in="2d")
+
+    answer = await ask("schedule", "list", "-q", app.default_queue)
+    records = (await ask("schedule", "list", "-q", app.default_queue, "--json")).records
+
+    lines = answer.out.splitlines()
+    assert lines[0].split() == ["NAME", "QUEUE", "RULE", "NEXT", "LAST", "STATE"]
+    assert [line.split()[0] for line in lines[1:]] == ["sync", "digest", "old", "peers"]
+    assert "at 09:00 on Monday, Europe/Berlin" in lines[2]
+    (coming,) = await app.schedulers.upcoming("digest", 1)
+    assert f"{coming.isoformat()} (in " in lines[2]
+    assert lines[3].endswith("paused: the peer is down")
+    assert "every 1h (base wire)" in lines[4]
+    assert [(record["kind"], record["state"]) for record in records] == [
+        ("scheduler", "waiting"),
+        ("scheduler", "waiting"),
+        ("scheduler", "paused"),
+        ("repeat", "waiting"),
+    ]
+    assert records[1]["next_at"] == coming.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    assert records[2]["reason"] == "the peer is down"
+
+
+async def test_a_list_shows_how_the_last_job_has_ended(ask: Ask, app: EchoMQ, queue: QueueStore):
+    await app.schedulers.put("sync", "sync.all", every="15m")
+    handle = await app.schedulers.trigger("sync")
+
+    (running,) = (await ask("schedule", "list", "-q", queue.name, "--json")).records
+    await handle.cancel()
+    (ended,) = (await ask("schedule", "list", "-q", queue.name, "--json")).records
+
+    assert (running["last_outcome"], ended["last_outcome"]) == ("triggered", "removed")
+
+
+async def test_a_long_list_is_cut_and_says_so(ask: Ask, app: EchoMQ):
+    for n in range(3):
+        await app.schedulers.put(f"s{n}", "sync.all", every="15m")
+    await app.schedulers.register_repeat("peers", "1h", b"x")
+
+    answer = await ask("schedule", "list", "-q", app.default_queue, "--limit", "2")
+    whole = await ask("schedule", "list", "-q", app.default_queue, "--limit", "4")
+
+    assert len(answer.out.splitlines()) == 3
+    assert "... 2 more (--limit)" in answer.err
+    assert (len(whole.out.splitlines()), whole.err) == (5, "")
+
+
+async def test_all_queues_are_listed_unless_one_is_named(
+    ask: Ask, app: EchoMQ, new_queue_name: Callable[[], str]
+):
+    other = new_queue_name()
+    await app.schedulers.put("here", "sync.all", every="15m")
+    await app.schedulers.put("there", "sync.all", every="15m", queue=other)
+
+    every = (await ask("schedule", "list", "--json")).records
+    one = (await ask("schedule", "list", "-q", other, "--json")).records
+
+    assert {("here", app.default_queue), ("there", other)} <= {
+        (record["name"], record["queue"]) for record in every
+    }
+    assert [record["name"] for record in one] == ["there"]
+
+
+async def test_where_nothing_is_scheduled_the_list_says_so(ask: Ask, queue: QueueStore):
+    await queue.pause()
+    answer = await ask("schedule", "list", "-q", queue.name)
+    assert (answer.code, answer.out, answer.err) == (0, "", "there are no schedulers\n")
+
+
+async def test_inspect_shows_all_and_hides_secrets(ask: Ask, app: EchoMQ):
+    await app.schedulers.put(
+        "digest",
+        "mail.digest",
+        cron="0 9 * * *",
+        tz="Europe/Berlin",
+        args={"to": "ada", "api_key": "abc123"},
+        overlap="skip",
+        misfire="all(max=3)",
+        expires="1h",
+    )
+    made = await app.schedulers.trigger("digest")
+
+    shown = await ask("schedule", "inspect", "digest")
+    (record,) = (await ask("schedule", "inspect", "digest", "--json")).records
+    (raw,) = (await ask("schedule", "inspect", "digest", "--json", "--raw")).records
+
+    assert record["arguments"] == {"to": "ada", "api_key": "***"}
+    assert raw["arguments"]["api_key"] == "abc123"
+    assert "abc123" not in shown.out
+    for text in ("0 9 * * * in Europe/Berlin, dst cron", "all(max=3)", "skip", "1h", made.id):
+        assert text in shown.out
+    assert (record["cron"], record["tz"], record["job"]) == (
+        "0 9 * * *",
+        "Europe/Berlin",
+        "mail.digest",
+    )
+    assert len(record["upcoming"]) == 5
+    assert [(run["job"], run["outcome"]) for run in record["runs"]] == [(made.id, "triggered")]
+    await made.cancel()
+
+
+async def test_inspect_shows_what_the_base_wire_repeats(ask: Ask, app: EchoMQ):
+    await app.schedulers.register_repeat("peers", "90s", b'{"token":"abc123"}', first_in="1h")
+
+    shown = await ask("schedule", "inspect", "peers")
+    (record,) = (await ask("schedule", "inspect", "peers", "--json")).records
+
+    assert (record["kind"], record["every_ms"]) == ("repeat", 90_000)
+    assert record["payload"] == {"token": "***"}
+    assert "every 1m30s, a repeating registration of the base wire" in shown.out
+
+
+async def test_a_job_is_made_now_and_its_id_is_printed(ask: Ask, app: EchoMQ, queue: QueueStore):
+    await app.schedulers.put("digest", "mail.digest", cron="@yearly")
+
+    answer = await ask("schedule", "trigger", "digest")
+    (record,) = (await ask("schedule", "trigger", "digest", "--json")).records
+
+    assert answer.err == f"triggered: digest has made a job in queue {queue.name}\n"
+    assert (record["name"], record["queue"]) == ("digest", queue.name)
+    for made in (answer.out.strip(), record["id"]):
+        view = await queue.inspect(JobId(made))
+        assert view is not None
+        assert (view.state, view.name) == (State.PENDING, "mail.digest")
+
+
+async def test_a_pause_says_why_and_by_whom_and_a_resume_when_it_goes_on(
+    ask: Ask, app: EchoMQ, queue: QueueStore
+):
+    await app.schedulers.put("digest", "mail.digest", cron="0 9 * * *", tz="Europe/Berlin")
+
+    paused = await ask("schedule", "pause", "digest", "--reason", "holidays")
+    view = await view_of(queue, "digest")
+    assert view.paused is not None
+    assert (view.state, view.paused.reason) == (SchedulerState.PAUSED, "holidays")
+    assert "@" in (view.paused.by or "")
+
+    resumed = await ask("schedule", "resume", "digest")
+    (coming,) = await app.schedulers.upcoming("digest", 1)
+    assert (await view_of(queue, "digest")).state is SchedulerState.WAITING
+    assert paused.err == f"paused: digest in queue {queue.name}\n"
+    assert resumed.err == f"resumed: digest in queue {queue.name}; next {coming.isoformat()}\n"
+
+    (record,) = (await ask("schedule", "resume", "digest", "--json")).records
+    assert (record["outcome"], record["next_at"][:10]) == (
+        "resumed",
+        f"{coming.astimezone(UTC):%Y-%m-%d}",
+    )
+
+
+async def test_removing_asks_first_unless_told_not_to(ask: Ask, app: EchoMQ, queue: QueueStore):
+    await app.schedulers.put("digest", "mail.digest", cron="@daily")
+
+    foretold = await ask("schedule", "remove", "digest", "--dry-run")
+    refused = await ask("schedule", "remove", "digest")
+    assert await queue.schedulers.get("digest") is not None
+    done = await ask("schedule", "remove", "digest", "--yes")
+
+    assert foretold.err == f"would be removed: digest in queue {queue.name}\n"
+    assert (refused.code, done.code) == (5, 0)
+    assert "--yes" in refused.err
+    assert done.err == f"removed: digest in queue {queue.name}\n"
+    assert await queue.schedulers.get("digest") is None
+
+
+async def test_on_a_terminal_the_answer_decides(
+    ask: Ask, app: EchoMQ, queue: QueueStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("echomq_worker.cli.ask_back.asks_on_terminal", lambda: True)
+    await app.schedulers.put("digest", "mail.digest", cron="@daily")
+
+    assert (await ask("schedule", "remove", "digest", given="n\n")).code == 1
+    assert await queue.schedulers.get("digest") is not None
+    assert (await ask("schedule", "remove", "digest", given="y\n")).code == 0
+    assert await queue.schedulers.get("digest") is None
+
+
+async def test_who_removes_what_the_code_declares_is_told_that_it_comes_back(
+    ask: Ask, app: EchoMQ, queue: QueueStore
+):
+    app.every("1h", name="tidy")(app.job("tidy")(lambda: None))
+    (declared,) = app.scheduled
+    await queue.schedulers.put(declared.spec, force=False, source="code", tz="")
+
+    answer = await ask("schedule", "remove", "tidy", "-y")
+
+    assert "the next worker that starts puts it back" in answer.err
+
+
+async def test_what_the_base_wire_repeats_can_be_removed_and_nothing_else(
+    ask: Ask, app: EchoMQ, queue: QueueStore
+):
+    await app.schedulers.register_repeat("peers", "1h", b"x")
+
+    refused = [await ask("schedule", verb, "peers") for verb in ("pause", "resume", "trigger")]
+    done = await ask("schedule", "remove", "peers", "-y")
+
+    assert [answer.code for answer in refused] == [5, 5, 5]
+    assert "base wire, which cannot be paused" in refused[0].err
+    assert done.code == 0
+    assert list(await queue.repeats.list()) == []
+
+
+async def test_a_scheduler_that_is_not_there_gets_near_misses(ask: Ask, app: EchoMQ):
+    await app.schedulers.put("digest.weekly", "mail.digest", cron="@weekly")
+
+    for words in (("inspect",), ("trigger",), ("pause",), ("resume",), ("remove", "-y"), ("next",)):
+        answer = await ask("schedule", *words, "digest.wekly", "-q", app.default_queue)
+        assert answer.code == 3
+        assert "there is no scheduler 'digest.wekly'" in answer.err
+        assert "Did you mean digest.weekly?" in answer.err
+
+
+async def test_a_name_in_several_queues_needs_the_queue(
+    ask: Ask, app: EchoMQ, queue: QueueStore, new_queue_name: Callable[[], str]
+):
+    other = new_queue_name()
+    await app.schedulers.put("sync", "sync.all", every="1h")
+    await app.schedulers.put("sync", "sync.all", every="1h", queue=other)
+
+    unclear = await ask("schedule", "pause", "sync")
+    clear = await ask("schedule", "pause", "sync", "-q", other)
+
+    assert (unclear.code, clear.code) == (2, 0)
+    assert "say --queue" in unclear.err
+    assert (await view_of(queue, "sync")).state is SchedulerState.WAITING
+
+
+@pytest.mark.broken_state("a scheduler whose rule cannot be read")
+async def test_one_that_cannot_be_read_is_shown_as_that(
+    ask: Ask, app: EchoMQ, queue: QueueStore, redis_client: Any
+):
+    await app.schedulers.put("broken", "sync.all", every="1h")
+    await redis_client.hset(queue.keys.scheduler("broken"), "every", "often")
+
+    (row,) = (await ask("schedule", "list", "-q", queue.name, "--json")).records
+    shown = await ask("schedule", "inspect", "broken")
+    coming = await ask("schedule", "next", "broken")
+
+    assert (row["state"], row["rule"], row["next_at"]) == ("corrupt", None, None)
+    assert "every" in row["reason"]
+    assert shown.code == 0
+    assert "corrupt: " in shown.out
+    assert coming.code != 0
+    assert "cannot be read" in coming.err
+    assert (await ask("schedule", "remove", "broken", "-y")).code == 0
+
+
+async def test_the_next_times_of_a_scheduler_come_from_the_server(ask: Ask, app: EchoMQ):
+    await app.schedulers.put("digest", "mail.digest", cron="0 9 * * *", tz="Europe/Berlin")
+    coming = await app.schedulers.upcoming("digest", 3)
+
+    answer = await ask("schedule", "next", "digest", "-n", "3")
+    later = await ask("schedule", "next", "digest", "-n", "1", "--after", "2030-01-01T12:00:00Z")
+
+    lines = answer.out.splitlines()
+    assert lines[0] == "at 09:00 every day, Europe/Berlin"
+    assert [line.split()[0] for line in lines[2:]] == [when.isoformat() for when in coming]
+    assert later.out.splitlines()[2].startswith("2030-01-02T09:00:00+01:00  2030-01-02T08:00:00Z")
+
+
+# --- without a server --------------------------------------------------------------------
+
+
+@pytest.fixture
+def nowhere(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Run commands where no server is."""
+    monkeypatch.setenv("ECHOMQ_REDIS_URL", "redis://127.0.0.1:1/0")
+    return ask
+
+
+async def test_the_next_times_of_an_expression_need_no_server(nowhere: Ask):
+    answer = await nowhere("schedule", "next", "*/15 8-9 * * MON", "-n", "3")
+
+    lines = answer.out.splitlines()
+    assert answer.code == 0
+    assert lines[0] == "every 15 minutes from 08:00 to 09:59 on Monday, UTC"
+    assert lines[1].split() == ["UTC", "FROM", "NOW"]
+    assert [line.split()[0][11:] for line in lines[2:]] == ["08:00:00Z", "08:15:00Z", "08:30:00Z"]
+
+
+async def test_a_day_on_which_clocks_go_forward_is_marked(nowhere: Ask):
+    cron = await nowhere("schedule", "next", *NIGHTLY, "-n", "3", "--after", WINTER)
+    skip = await nowhere(
+        "schedule", "next", *NIGHTLY, "-n", "3", "--after", WINTER, "--dst", "skip"
+    )
+
+    assert [line.split("  ")[0] for line in cron.out.splitlines()[2:]] == [
+        "2027-03-27T02:30:00+01:00",
+        "2027-03-28T03:00:00+02:00",
+        "2027-03-29T02:30:00+02:00",
+    ]
+    assert cron.out.splitlines()[3].endswith("clocks go forward: it runs at 03:00")
+    assert cron.out.count("clocks") == 1
+    assert skip.out.splitlines()[3].split(maxsplit=3) == [
+        *("2027-03-28", "-", "-"),
+        "clocks go forward: it does not run at 02:30",
+    ]
+    assert len(skip.out.splitlines()) == 2 + 3 + 1
+
+
+async def test_a_day_on_which_clocks_go_back_is_marked(nowhere: Ask):
+    words = ("schedule", "next", "30 1,2 * * *", "--tz", "Europe/Berlin", "-n", "3")
+    answer = await nowhere(*words, "--after", AUTUMN)
+    records = (await nowhere(*words, "--after", AUTUMN, "--json")).records
+
+    lines = answer.out.splitlines()[2:]
+    assert lines[1].startswith("2027-10-31T02:30:00+02:00  2027-10-31T00:30:00Z")
+    assert lines[1].endswith("clocks go back: it runs once, at the first 02:30")
+    assert [record["clock_change"] is not None for record in records] == [False, True, False]
+    assert [record["runs"] for record in records] == [True, True, True]
+
+
+async def test_a_clock_change_beyond_what_is_shown_is_told_below(nowhere: Ask):
+    answer = await nowhere("schedule", "next", *NIGHTLY, "-n", "1", "--after", WINTER)
+
+    assert "clocks" not in answer.out
+    assert answer.err == (
+        "later: 30 2 * * * in Europe/Berlin falls into a clock change on 2027-03-28: "
+        "it runs at 03:00\n"
+    )
+
+
+async def test_what_cannot_be_foretold_says_what_was_expected(nowhere: Ask):
+    wrong = {
+        ("30 2 * *",): "expected 5",
+        ("@reboot",): "@reboot",
+        ("0 0 30 2 *",): "never",
+        ("1-100000000 * * * *",): "1-100000000",
+        ("@daily", "--tz", "Europe/Berln"): "did you mean Europe/Berlin",
+        ("@daily", "--after", "2027-01-01T00:00:00"): "expected a time with its offset",
+        ("@daily", "--after", "soon"): "expected a time with its offset",
+        ("@daily", "-q", "mail"): "expected no --queue",
+        ("digest", "--tz", "UTC"): "only beside an expression",
+        ("@daily", "-n", "0"): "0",
+    }
+    for words, text in wrong.items():
+        answer = await nowhere("schedule", "next", *words)
+        assert (answer.code, answer.out) == (2, "")
+        assert text in answer.err
+
+
+async def test_a_name_needs_the_server(nowhere: Ask):
+    assert (await nowhere("schedule", "next", "digest")).code == 69
