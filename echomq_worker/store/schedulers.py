@@ -173,9 +173,9 @@ class SchedulerStore:
             now_ms, view = await self._look(name)
             if view is None:
                 return False
+            spec = _readable(view)
             if view.paused is None:
                 return True
-            spec = _readable(view)
             instant_ms = None
             if not view.ended:
                 instant_ms = first_next(spec, now_ms=now_ms, last_ms=view.last_ms)
