@@ -2,14 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import pytest_asyncio
 from structlog.testing import capture_logs
 
 from echomq_worker import EchoMQ, JobContext
-from echomq_worker.domain.scheduling.records import SchedulerState
+from echomq_worker.domain.scheduling.records import SchedulerState, SchedulerView
 from echomq_worker.domain.scheduling.spec import SchedulerSpec, scheduler_spec
 from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.handlers import INJECTED
@@ -20,6 +21,7 @@ from tests.support.least_rights import least
 from tests.support.look import Look
 
 DEAD_WATCHER_MS = 600_000
+T = TypeVar("T")
 
 
 class Ran:
@@ -53,6 +55,14 @@ def ticking(name: str = "tick", ms: int = 100, **options: Any) -> SchedulerSpec:
     )
 
 
+async def answer_of(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask until the answer says something."""
+    async with asyncio.timeout(10):
+        while not (answer := await ask()):
+            await asyncio.sleep(0.01)
+    return answer
+
+
 async def put(queue: QueueStore, spec: SchedulerSpec) -> None:
     await queue.schedulers.put(spec, force=True, source="api", tz="")
 
@@ -64,7 +74,7 @@ async def test_what_the_code_declares_is_fired_once_an_instant_by_any_number_of_
 
     instants = ran.of("tick")
     assert len(set(instants)) == len(instants), "an instant was fired twice"
-    assert {later - sooner for sooner, later in zip(instants, instants[1:], strict=False)} == {100}
+    assert {later - sooner for sooner, later in pairwise(instants)} == {100}
     assert all(instant % 100 == 0 for instant in instants)
 
 
@@ -109,19 +119,17 @@ async def test_a_scheduler_whose_handler_nobody_has_is_paused_with_that_reason(
     template = Template(name="gone", payload=b"{}")
     spec = scheduler_spec("lost", template=template, every=3_600, immediately=True)
     await put(queue, spec)
+
+    async def paused() -> SchedulerView | None:
+        view = await queue.schedulers.get("lost")
+        assert view is not None
+        return view if view.state is SchedulerState.PAUSED else None
+
     async with crew(ran.app, ran.url, 1, BEAT="50ms"):
-        async with asyncio.timeout(10):
-            while not (ids := await look.members(queue.keys.schedule)):
-                await asyncio.sleep(0.01)
+        ids = await answer_of(lambda: look.members(queue.keys.schedule))
         # An hour ago nobody knew it either.
         await look.do("HSET", queue.keys.job(ids[0]), "unknown", 1)
-        async with asyncio.timeout(10):
-            while True:
-                view = await queue.schedulers.get("lost")
-                assert view is not None
-                if view.state is SchedulerState.PAUSED:
-                    break
-                await asyncio.sleep(0.02)
+        view = await answer_of(paused)
     assert view.paused is not None
     assert "no handler 'gone'" in str(view.paused.reason)
     assert [run.outcome for run in view.runs] == ["dead"]
@@ -150,14 +158,10 @@ async def test_an_occurrence_that_is_not_started_in_time_is_buried_unrun(
     await put(queue, spec)
     await queue.pause(reason="nobody runs anything")
     async with crew(ran.app, ran.url, 1, BEAT="50ms"):
-        async with asyncio.timeout(10):
-            while not await queue.pending_ids(1):
-                await asyncio.sleep(0.01)
+        await answer_of(lambda: queue.pending_ids(1))
         await asyncio.sleep(0.01)
         await queue.resume()
-        async with asyncio.timeout(10):
-            while not (dead := await queue.dead(1)):
-                await asyncio.sleep(0.01)
+        dead = await answer_of(lambda: queue.dead(1))
     assert ran.instants == []
     assert str(dead[0].last_error).startswith("Expired: it was to be started by ")
 
