@@ -8,12 +8,23 @@ from echomq_worker.version import __version__
 if TYPE_CHECKING:
     from echomq_worker.app import EchoMQ
     from echomq_worker.client import Call, Job, JobHandle, JobSender, SyncJobHandle
+    from echomq_worker.client.schedulers import Schedulers
     from echomq_worker.domain.backoff import exponential, fixed, linear, steps
+    from echomq_worker.domain.cron import CronRule, cron_rule
     from echomq_worker.domain.job import JobId
     from echomq_worker.domain.job import State as JobState
+    from echomq_worker.domain.scheduling.misfire import (
+        Misfire,
+        all_missed,
+        latest_missed,
+        no_missed,
+    )
+    from echomq_worker.domain.scheduling.records import PutVerdict, SchedulerState, SchedulerView
     from echomq_worker.errors import (
         AccessError,
         ArgumentsError,
+        CorruptSchedulerError,
+        CronError,
         DuplicateJobError,
         EchoMQError,
         HandlerError,
@@ -30,6 +41,8 @@ if TYPE_CHECKING:
         SettingsError,
         UnavailableError,
         UnknownHandlerError,
+        UnknownSchedulerError,
+        UnknownZoneError,
         WireVersionError,
     )
     from echomq_worker.handlers import (
@@ -50,6 +63,9 @@ __all__ = [
     "AccessError",
     "ArgumentsError",
     "Call",
+    "CorruptSchedulerError",
+    "CronError",
+    "CronRule",
     "Discard",
     "DuplicateJobError",
     "EchoMQ",
@@ -65,14 +81,19 @@ __all__ = [
     "JobId",
     "JobSender",
     "JobState",
+    "Misfire",
     "Next",
     "OutOfMemoryError",
     "Outgoing",
     "PayloadTooLargeError",
+    "PutVerdict",
     "ResultError",
     "ResultTimeoutError",
     "ResultUnavailableError",
     "Retry",
+    "SchedulerState",
+    "SchedulerView",
+    "Schedulers",
     "Send",
     "Sent",
     "ServerError",
@@ -82,11 +103,17 @@ __all__ = [
     "SyncJobHandle",
     "UnavailableError",
     "UnknownHandlerError",
+    "UnknownSchedulerError",
+    "UnknownZoneError",
     "WireVersionError",
     "__version__",
+    "all_missed",
+    "cron_rule",
     "exponential",
     "fixed",
+    "latest_missed",
     "linear",
+    "no_missed",
     "steps",
 ]
 
@@ -96,6 +123,9 @@ _HOMES = {
     "AccessError": ("errors", "AccessError"),
     "ArgumentsError": ("errors", "ArgumentsError"),
     "Call": ("client", "Call"),
+    "CorruptSchedulerError": ("errors", "CorruptSchedulerError"),
+    "CronError": ("errors", "CronError"),
+    "CronRule": ("domain.cron", "CronRule"),
     "Discard": ("handlers", "Discard"),
     "DuplicateJobError": ("errors", "DuplicateJobError"),
     "EchoMQ": ("app", "EchoMQ"),
@@ -112,14 +142,19 @@ _HOMES = {
     "JobId": ("domain.job", "JobId"),
     "JobSender": ("client", "JobSender"),
     "JobState": ("domain.job", "State"),
+    "Misfire": ("domain.scheduling.misfire", "Misfire"),
     "Next": ("handlers", "Next"),
     "OutOfMemoryError": ("errors", "OutOfMemoryError"),
     "Outgoing": ("handlers", "Outgoing"),
     "PayloadTooLargeError": ("errors", "PayloadTooLargeError"),
+    "PutVerdict": ("domain.scheduling.records", "PutVerdict"),
     "ResultError": ("errors", "ResultError"),
     "ResultTimeoutError": ("errors", "ResultTimeoutError"),
     "ResultUnavailableError": ("errors", "ResultUnavailableError"),
     "Retry": ("handlers", "Retry"),
+    "SchedulerState": ("domain.scheduling.records", "SchedulerState"),
+    "SchedulerView": ("domain.scheduling.records", "SchedulerView"),
+    "Schedulers": ("client.schedulers", "Schedulers"),
     "Send": ("handlers", "Send"),
     "Sent": ("handlers", "Sent"),
     "ServerError": ("errors", "ServerError"),
@@ -129,10 +164,16 @@ _HOMES = {
     "SyncJobHandle": ("client", "SyncJobHandle"),
     "UnavailableError": ("errors", "UnavailableError"),
     "UnknownHandlerError": ("errors", "UnknownHandlerError"),
+    "UnknownSchedulerError": ("errors", "UnknownSchedulerError"),
+    "UnknownZoneError": ("errors", "UnknownZoneError"),
     "WireVersionError": ("errors", "WireVersionError"),
+    "all_missed": ("domain.scheduling.misfire", "all_missed"),
+    "cron_rule": ("domain.cron", "cron_rule"),
     "exponential": ("domain.backoff", "exponential"),
     "fixed": ("domain.backoff", "fixed"),
+    "latest_missed": ("domain.scheduling.misfire", "latest_missed"),
     "linear": ("domain.backoff", "linear"),
+    "no_missed": ("domain.scheduling.misfire", "no_missed"),
     "steps": ("domain.backoff", "steps"),
 }
 

@@ -15,11 +15,14 @@ from echomq_worker import (
     JobState,
     Next,
     Outgoing,
+    PutVerdict,
     Retry,
+    SchedulerView,
     Send,
     Sent,
     State,
     SyncJobHandle,
+    all_missed,
     exponential,
 )
 
@@ -63,6 +66,20 @@ def render(title: str, *, pool: State[Pool] = INJECTED) -> Report:
 async def count(data: Any, context: JobContext | None = None) -> None:
     """Take anything."""
     del data, context
+
+
+@app.cron("0 9 * * MON-FRI", tz="Europe/Berlin", misfire=all_missed(max=3), args={"to": "a"})
+@app.every("1h", name="hourly", jitter=5, backoff=exponential("1s"))
+@app.job("digest.send")
+async def digest(to: str) -> int:
+    """Be scheduled, and stay a job."""
+    return len(to)
+
+
+@app.every(timedelta(minutes=1), immediately=True)
+def tidy() -> str:
+    """Become a job by being scheduled."""
+    return ""
 
 
 @app.raw_handler(queue="orders")
@@ -129,6 +146,18 @@ async def follow() -> None:
 async def anything(handle: JobHandle[object]) -> object:
     """A handle of something stands in for a handle of anything."""
     return await handle.result()
+
+
+async def schedule() -> None:
+    """A scheduled job is a job; what is known of a scheduler has types."""
+    assert_type(await (await digest.enqueue("a")).result(), int)
+    assert_type(await tidy.enqueue(), JobHandle[str])
+    verdict = await app.schedulers.put("d", digest, cron="@daily", args={"to": "a"}, limit=3)
+    assert_type(verdict, PutVerdict)
+    await app.schedulers.put("e", "by.name", every="1m", overlap="skip", revision=2)
+    assert_type(await app.schedulers.get("d"), SchedulerView | None)
+    assert_type(await app.schedulers.upcoming("d", 3), Sequence[datetime])
+    assert_type(await app.schedulers.trigger("d"), JobHandle[Any])
 
 
 def block() -> None:

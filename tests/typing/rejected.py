@@ -52,6 +52,10 @@ async def wrong_options() -> None:
     await app.enqueue_by_name("x", {}, later=1)  # error: reportCallIssue
     app.job("x", timout="5s")  # error: reportCallIssue
     app.job("x", bury_on="ValueError")  # error: reportArgumentType
+    app.cron("@daily", offset="1m")  # error: reportCallIssue
+    app.every("1m", tz="UTC")  # error: reportCallIssue
+    app.every("1m", limit="3")  # error: reportArgumentType
+    await app.schedulers.put("d", send, evry="1m")  # error: reportCallIssue
 
 
 @app.middleware  # error: reportArgumentType # error: reportUntypedFunctionDecorator
