@@ -28,6 +28,8 @@ MOVES = (
     Move(NOWHERE, "pending", "enqueue", ("enqueue",)),
     Move(NOWHERE, "scheduled", "enqueue later", ("schedule",)),
     Move("scheduled", "pending", "promote: it is due", _PROMOTING),
+    Move("scheduled", "pending", "promote now", ("promote_job",)),
+    Move("scheduled", "scheduled", "reschedule", ("reschedule",)),
     Move("pending", "active", "claim: attempt + 1, under a lease", _CLAIMING),
     Move("active", NOWHERE, "complete", ("settle",)),
     Move("active", "scheduled", "retry after backoff, or snooze", ("settle",)),

@@ -25,11 +25,15 @@ class Mover:
     Args:
         run: runs a script of the queue.
         log_size: about how many events the queue's log keeps; 0 for none.
+        new_caller: names the caller of one call; nobody else has the name.
     """
 
-    def __init__(self, run: Run, log_size: int) -> None:
+    def __init__(
+        self, run: Run, log_size: int, new_caller: Callable[[], str] = random_name
+    ) -> None:
         self._run = run
         self._log_size = log_size
+        self._new_caller = new_caller
 
     async def reschedule(self, ids: Sequence[JobId], due: Due) -> list[Moved]:
         """Let jobs that wait in `schedule` be due at another time; return what became of each."""
@@ -80,7 +84,7 @@ class Mover:
         """
         call: dict[str, Operand] = {
             **args,
-            "caller": random_name(),
+            "caller": self._new_caller(),
             "call_number": 1,
             "again": "0",
             "log_size": self._log_size,

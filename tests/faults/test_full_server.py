@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 import redis
 
-from echomq_worker.domain.job import Held
+from echomq_worker.domain.job import After, Held
 from echomq_worker.domain.outcome import (
     Buried,
     Completed,
@@ -20,6 +20,7 @@ from echomq_worker.domain.outcome import (
 from echomq_worker.embedded import EmbeddedServer
 from echomq_worker.errors import OutOfMemoryError
 from echomq_worker.store import (
+    Moved,
     Places,
     Presence,
     QueueStore,
@@ -221,6 +222,12 @@ async def test_dead_jobs_are_brought_back_and_jobs_removed(full: Full, own_look:
     assert await full.queue.remove(E, Places.WAITING) is Removed.OK
     assert await full.queue.remove(D, Places.WAITING) is Removed.OK
     assert await own_look.places() == {"pending": [C], "active": [A, B]}
+
+
+async def test_waiting_jobs_are_moved_to_another_time_and_let_run(full: Full, own_look: Look):
+    assert await full.queue.reschedule([D], After(60_000)) == [Moved.OK]
+    assert await full.queue.promote_now([D]) == [Moved.OK]
+    assert D in (await own_look.places())["pending"]
 
 
 async def test_the_queue_can_be_paused_and_resumed(full: Full):

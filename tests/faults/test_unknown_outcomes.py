@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from echomq_worker.domain.job import Held, JobId
+from echomq_worker.domain.job import At, Held, JobId
 from echomq_worker.domain.outcome import (
     Buried,
     Completed,
@@ -98,6 +98,14 @@ async def reaps(scene: Scene) -> object:
     return await scene.queue.reap(9, crash_limit=5, max_attempts=10)
 
 
+async def reschedules(scene: Scene) -> object:
+    return await scene.queue.reschedule([C, D], At(FAR_FUTURE_MS))
+
+
+async def promotes_now(scene: Scene) -> object:
+    return await scene.queue.promote_now([C, D])
+
+
 async def requeues(scene: Scene) -> object:
     return await scene.queue.requeue([E])
 
@@ -143,6 +151,8 @@ VERBS = NUMBERED | {
     "extend": Verb("extend", extends, [Verdict.OK, Verdict.OK, Verdict.STALE]),
     "promote": Verb("promote", promotes, 1, again=0),
     "reap": Verb("reap", reaps, Reaped(recovered=(F,)), again=Reaped()),
+    "reschedule": Verb("reschedule", reschedules, ["ok", "not_scheduled"], numbered=True),
+    "promote now": Verb("promote_job", promotes_now, ["ok", "not_scheduled"], numbered=True),
     "requeue": Verb("requeue", requeues, [Requeued.OK], again=[Requeued.NOT_DEAD]),
     "remove": Verb("remove", removes, Removed.OK, again=Removed.GONE),
     "pause": Verb("pause", pauses, None),

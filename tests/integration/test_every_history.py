@@ -4,8 +4,8 @@ Workers settle late, twice or never; calls are lost, answered into the void, or 
 each step the whole queue on the server is what the model says.
 """
 
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,7 +18,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from echomq_worker.domain.job import JobId
+from echomq_worker.domain.job import After, At, JobId
+from echomq_worker.domain.views import Moved
 from echomq_worker.store import Places
 from tests.support.cut_wire import Fault
 from tests.support.jobs import A, B, C, new_job
@@ -31,6 +32,7 @@ IDS = st.sampled_from([A, B, C])
 FEW = st.integers(0, 3)
 AGO = st.integers(0, 5)
 FAULTS = st.sampled_from([None, None, None, *Fault])
+MOVE_FAULTS = st.sampled_from([None, None, None, None, Fault.UNANSWERED, Fault.LATE])
 KINDS = st.sampled_from(
     ["complete", "keep", "retry", "free", "bury", "snooze", "unknown", "return"]
 )
@@ -238,6 +240,31 @@ class Histories(QueueMachine):
         verdicts = self.do(self.queue.requeue(ids))
         assert [verdict.value for verdict in verdicts] == self.model.requeue(ids)
 
+    @rule(
+        ids=st.lists(IDS, min_size=1, max_size=3),
+        past=st.booleans(),
+        fault=MOVE_FAULTS,
+    )
+    def reschedule(self, *, ids: list[JobId], past: bool, fault: Fault | None) -> None:
+        time = self.tick() if past else self.delay()
+        verdicts = self.move(self.queue.reschedule(ids, At(time) if past else After(time)), fault)
+        assert verdicts == self.apply(
+            f"mover{self.moves}", fault, lambda call: self.model.reschedule(call, ids, time)
+        )
+
+    @rule(ids=st.lists(IDS, min_size=1, max_size=3), fault=MOVE_FAULTS)
+    def promote_now(self, ids: list[JobId], fault: Fault | None) -> None:
+        verdicts = self.move(self.queue.promote_now(ids), fault)
+        assert verdicts == self.apply(
+            f"mover{self.moves}", fault, lambda call: self.model.promote_now(call, ids)
+        )
+
+    def move(self, call: Coroutine[Any, Any, list[Moved]], fault: Fault | None) -> list[str]:
+        self.moves += 1
+        if fault is not None:
+            self.movers_wire.next_calls(fault)
+        return [verdict.value for verdict in self.do(call)]
+
     @rule(id_=IDS, places=st.sampled_from(Places))
     def remove(self, id_: JobId, places: Places) -> None:
         removed = self.do(self.queue.remove(id_, places))
@@ -246,7 +273,7 @@ class Histories(QueueMachine):
 
     @rule()
     def late_calls_arrive(self) -> None:
-        for wire in (*self.wires, self.producers_wire):
+        for wire in (*self.wires, self.producers_wire, self.movers_wire):
             self.do(wire.deliver_late())
 
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
-from echomq_worker.domain.job import Held, JobId
+from echomq_worker.domain.job import After, At, Due, Held, JobId
 from echomq_worker.domain.outcome import Buried, Completed, HandedBack, Outcome, Retried, Snoozed
 from echomq_worker.domain.views import JobView, Places
 from echomq_worker.store import Server, ServerOptions
@@ -44,6 +44,8 @@ STEPS = st.one_of(
     st.tuples(st.just("reap"), st.integers(1, 3), st.integers(0, 2), st.integers(0, 2)),
     st.tuples(st.just("promote"), st.integers(1, 3)),
     st.tuples(st.just("requeue"), IDS),
+    st.tuples(st.just("reschedule"), IDS, st.sampled_from([After(0), After(MINUTE_MS), At(1)])),
+    st.tuples(st.just("promote_now"), IDS),
     st.tuples(st.just("remove"), IDS, st.sampled_from(list(Places))),
     st.tuples(st.just("pause")),
     st.tuples(st.just("resume")),
@@ -113,6 +115,12 @@ class History:
 
     async def do_requeue(self, job_id: JobId) -> object:
         return await self.driver.queue.requeue([job_id])
+
+    async def do_reschedule(self, job_id: JobId, due: Due) -> object:
+        return await self.driver.queue.reschedule([job_id], due)
+
+    async def do_promote_now(self, job_id: JobId) -> object:
+        return await self.driver.queue.promote_now([job_id])
 
     async def do_remove(self, job_id: JobId, places: Places) -> object:
         return await self.driver.queue.remove(job_id, places)

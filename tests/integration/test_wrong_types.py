@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from echomq_worker.domain.job import Held
+from echomq_worker.domain.job import After, Held
 from echomq_worker.domain.outcome import Completed
 from echomq_worker.errors import WrongTypeError
 from echomq_worker.store import Places, Presence, QueueStore, Server, ServerOptions
@@ -154,6 +154,11 @@ OPERATIONS: dict[str, tuple[Operation, set[str]]] = {
         lambda full: full.queue.remove(C, Places.ANY, dedup_id="mine"),
         WAITING | ALL_SETS | {IN_LANE, "dead:at", "de:mine"},
     ),
+    "reschedule": (
+        lambda full: full.queue.reschedule([D], After(9)),
+        {"schedule", "clock", "log"} | SIDE,
+    ),
+    "promote now": (lambda full: full.queue.promote_now([D]), WAITING | {IN_LANE, "schedule"}),
     "pause": (lambda full: full.queue.pause(reason="x", by="y"), {"meta"}),
     "resume": (lambda full: full.queue.resume(), {"meta", "pending", "bell"}),
     "leave": (lambda full: full.queue.leave("w1"), {"workers", "worker:w1", "pump", "bell"}),

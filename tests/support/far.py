@@ -22,6 +22,8 @@ SCRIPTS = (
     "reap",
     "requeue",
     "remove",
+    "reschedule",
+    "promote_job",
     "pause",
     "resume",
 )

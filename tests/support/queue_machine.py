@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import redis
 from hypothesis.stateful import RuleBasedStateMachine, invariant
@@ -56,6 +56,10 @@ class QueueMachine(RuleBasedStateMachine):
             self.wires.append(line.wire)
         self.producers_wire = CutWire(self.queue._producer.wire)
         self.queue._producer.wire = self.producers_wire
+        self.movers_wire = CutWire(cast("Any", self.queue._wire))
+        self.queue._wire = cast("Any", self.movers_wire)
+        self.moves = 0
+        self.queue._mover._new_caller = lambda: f"mover{self.moves}"
         self.model = QueueModel()
         self.numbers = Counter[str]()
         self.ticks = 0

@@ -12,12 +12,12 @@ from echomq_worker.domain.outcome import (
     Snoozed,
     Verdict,
 )
+from tests.support.queue_operated import OperatedQueue
 from tests.support.queue_state import (
     BELL_CAP,
     TO_COME,
     Call,
     Handout,
-    QueueState,
     Row,
     ordered,
     passed,
@@ -27,7 +27,7 @@ from tests.support.queue_state import (
 CODES = {Verdict.GONE: "0", Verdict.OK: "1", Verdict.ALREADY: "2", Verdict.STALE: "3"}
 
 
-class QueueModel(QueueState):
+class QueueModel(OperatedQueue):
     """One queue, and what may be done to it."""
 
     # --- admission -------------------------------------------------------------------------
@@ -165,54 +165,6 @@ class QueueModel(QueueState):
         recovered = [id_ for id_ in lost if id_ not in self.dead]
         self.wait(recovered)
         return recovered, [id_ for id_ in lost if id_ in self.dead]
-
-    # --- operators -------------------------------------------------------------------------
-
-    def resume(self) -> None:
-        """Hand out again, and ring for what waits."""
-        self.paused = False
-        self.ring(len(self.pending))
-
-    def forget(self) -> bool:
-        """Forget counters, marks and lists, unless there are jobs; results expire by themselves."""
-        if self.rows:
-            return False
-        self.completed = self.failed = self.bell = self.clock = 0
-        self.unlisted = set(self.kept)
-        self.paused = False
-        return True
-
-    def requeue(self, ids: Sequence[JobId]) -> list[str]:
-        """Bring dead jobs back."""
-        verdicts: list[str] = []
-        back: list[JobId] = []
-        for id_ in ids:
-            row = self.rows.get(id_)
-            verdicts.append("gone" if row is None else "ok" if id_ in self.dead else "not_dead")
-            if row is not None and id_ in self.dead:
-                self.dead.remove(id_)
-                row.state, row.returned = "pending", row.attempts
-                row.last_error = row.crashes = None
-                row.unknown = False
-                if row.claim and not row.claim.endswith("!"):
-                    row.claim = "!"
-                back.append(id_)
-        self.wait(back)
-        return verdicts
-
-    def remove(self, id_: JobId, places: str) -> str:
-        """Remove a job that is not held."""
-        if id_ not in self.rows:
-            return "gone"
-        if id_ in self.active:
-            return "active"
-        if places != "any" and (id_ in self.dead) != (places == "dead"):
-            return "elsewhere"
-        self.leave(id_)
-        self.dead.discard(id_)
-        self.schedule.pop(id_, None)
-        del self.rows[id_]
-        return "ok"
 
     # --- parts -----------------------------------------------------------------------------
 

@@ -4,7 +4,20 @@ from echomq_worker.domain.job import State
 from echomq_worker.domain.lifecycle import MOVES, NOWHERE, state_diagram
 from echomq_worker.protocol.scripts import script, script_names
 
-MOVING = {"enqueue", "schedule", "promote", "claim", "settle", "beat", "reap", "requeue", "remove"}
+MOVING = {
+    "enqueue",
+    "schedule",
+    "promote",
+    "claim",
+    "settle",
+    "beat",
+    "reap",
+    "requeue",
+    "remove",
+} | {
+    "reschedule",
+    "promote_job",
+}
 
 
 def test_every_move_is_made_by_a_script_that_exists():
