@@ -180,6 +180,19 @@ async def test_a_claim_tells_when_the_next_one_is_due(queue: QueueStore, line: L
     assert claimed.next_fire_ms == fired.next_ms
 
 
+async def test_what_fires_is_noted_in_the_log_if_there_is_one(
+    server_url: str, queue_name: str, look: Look
+):
+    async with Server(ServerOptions(url=server_url, log_size=100)) as server:
+        queue = server.queue(queue_name)
+        await queue.repeats.register("r", HOUR_MS, b"x")
+        await queue.repeats.fire([A])
+
+        (entry,) = await queue.log()
+    assert (entry.event, entry.id) == ("enqueued", A)
+    assert (await look.row(A))["payload"] == "x"
+
+
 async def test_only_job_ids_are_taken(queue: QueueStore):
     await queue.repeats.register("r", HOUR_MS, b"")
 

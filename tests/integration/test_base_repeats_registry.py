@@ -1,15 +1,26 @@
 """Repeating registrations of the base wire are made, listed, moved and cancelled."""
 
+from collections.abc import Awaitable, Callable, Mapping
+
 import pytest
 
-from echomq_worker.errors import InvalidArgumentError
+from echomq_worker.errors import InvalidArgumentError, WrongTypeError
 from echomq_worker.store import QueueStore
+from echomq_worker.store.repeats import RepeatStore
 from tests.support.jobs import A
 from tests.support.look import Look
 from tests.support.repeats import next_of, now_ms
 
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 FAR_MS = 4_000_000_000_000
+CALLS: Mapping[str, tuple[Callable[[RepeatStore], Awaitable[object]], set[str]]] = {
+    "register": (lambda on: on.register("r", 5, b"x"), {"repeat", "repeat:r", "clock"}),
+    "advance": (lambda on: on.advance("r", 5), {"repeat", "repeat:r", "clock"}),
+    "cancel": (lambda on: on.cancel("r"), {"repeat", "repeat:r"}),
+    "list": (lambda on: on.list(), {"repeat"}),
+    "fire": (lambda on: on.fire([A]), {"repeat", "pending", "bell", "quarantine", "ring"}),
+}
+"""What each call does, and which keys it needs to be of their type."""
 
 
 async def test_a_registration_has_both_fields_and_is_not_replaced(queue: QueueStore, look: Look):
@@ -107,3 +118,29 @@ async def test_a_queue_with_registrations_is_not_forgotten(queue: QueueStore, lo
     await look.do("ZADD", f"{look.keys.root}schedulers", "+inf", "nightly")
     assert not await queue.forget()
     await look.do("DEL", f"{look.keys.root}schedulers")
+
+
+@pytest.mark.broken_state("keys of wrong types are what is tested")
+@pytest.mark.parametrize(
+    "key", ["repeat", "repeat:r", "clock", "pending", "bell", "quarantine", "ring"]
+)
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_key_of_another_type_is_named_before_anything_is_written(
+    call: str, key: str, queue: QueueStore, look: Look
+):
+    do, needs = CALLS[call]
+    await queue.repeats.register("r", HOUR_MS, b"x")
+    await queue.repeats.register("s", HOUR_MS, b"x")
+    await look.do("DEL", f"{look.keys.root}{key}")
+    await look.do("SET", f"{look.keys.root}{key}", "foreign")
+    before = await look.dumps()
+
+    if key not in needs:
+        await do(queue.repeats)
+    else:
+        with pytest.raises(WrongTypeError, match=f"{key} holds a string"):
+            await do(queue.repeats)
+        assert await look.dumps() == before
+    assert await look.do("GET", f"{look.keys.root}{key}") == (
+        None if (call, key) == ("fire", "repeat:r") else b"foreign"
+    )
