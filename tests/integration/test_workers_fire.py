@@ -55,10 +55,10 @@ def ticking(name: str = "tick", ms: int = 100, **options: Any) -> SchedulerSpec:
     )
 
 
-async def answer_of(ask: Callable[[], Awaitable[T]]) -> T:
+async def answer_of(ask: Callable[[], Awaitable[T | None]]) -> T:
     """Ask until the answer says something."""
     async with asyncio.timeout(10):
-        while not (answer := await ask()):
+        while not (answer := await ask()):  # noqa: ASYNC110 - what the workers do sets no event
             await asyncio.sleep(0.01)
     return answer
 
