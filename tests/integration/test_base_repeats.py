@@ -1,11 +1,11 @@
 """Repeating registrations of the base wire are fired: each occurrence is made once."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from echomq_worker.domain.job import JobId
+from echomq_worker.domain.job import JobId, NewJob
 from echomq_worker.domain.repeats import RepeatsFired
 from echomq_worker.embedded import EmbeddedServer
 from echomq_worker.errors import InvalidIdError, OutOfMemoryError
@@ -47,6 +47,42 @@ async def test_what_a_peer_registered_is_fired_as_the_flat_job_that_its_pump_wou
     assert await look.bells() == 1
     (held,) = await claim(line)
     assert (held.id, held.payload, held.name) == (A, b"of report", None)
+
+
+async def a_pump_enqueues(queue: QueueStore, names: Sequence[str], ids: Sequence[JobId]) -> None:
+    """Do the second of the three calls of another runtime's pump; the first reads what is due."""
+    jobs = [NewJob(id_, f"of {name}".encode()) for name, id_ in zip(names, ids, strict=True)]
+    await queue.enqueue(jobs)
+
+
+async def test_an_occurrence_that_a_peers_pump_has_fired_does_not_fire_here(
+    queue: QueueStore, look: Look
+):
+    await a_peer_registers(look, "r", HOUR_MS, await now_ms(look))
+    (due,) = await queue.repeats.due(9)
+    await a_pump_enqueues(queue, [due.name], [A])
+    await queue.repeats.advance("r", await now_ms(look) + HOUR_MS)
+
+    assert (await queue.repeats.fire([B])).fired == ()
+    assert await look.members(look.keys.pending) == [A]
+
+
+async def test_a_peers_pump_may_double_an_occurrence_but_loses_none(queue: QueueStore, look: Look):
+    await a_peer_registers(look, "r", HOUR_MS, await now_ms(look))
+    (due,) = await queue.repeats.due(9)
+    fired = await queue.repeats.fire([A])
+    # It has read before we fired, and goes on: this is why one side should fire.
+    await a_pump_enqueues(queue, [due.name], [B])
+    peers_next = await now_ms(look) + HOUR_MS
+    await queue.repeats.advance("r", peers_next)
+
+    assert fired.fired == (("r", A),)
+    assert await look.members(look.keys.pending) == [A, B]
+    assert await next_of(look, "r") == peers_next
+    # One that dies between its calls leaves the occurrence due.
+    await queue.repeats.advance("r", 1)
+    await a_pump_enqueues(queue, ["r"], [C])
+    assert len((await queue.repeats.fire(IDS)).fired) == 1
 
 
 async def test_what_is_not_due_is_left_alone(queue: QueueStore, look: Look):
