@@ -5,12 +5,13 @@
 --! args version claim
 --! include check
 --
--- Replies the version found.
+-- Replies the version found, '' if there is none.
 
 local wrong = wrong_type({ meta, 'hash' })
 if wrong then return wrong end
 
 local found = redis.call('HGET', meta, 'ext')
 if found then return found end
-if claim == '1' then redis.call('HSET', meta, 'ext', version) end
+if claim ~= '1' then return '' end
+redis.call('HSET', meta, 'ext', version)
 return version

@@ -37,11 +37,12 @@ class ExtensionCheck:
         args = {"version": self._own, "claim": int(claim)}
         reply = await run_script(self._wire, self._script, args)
         found = reply.decode("utf-8", "replace")
+        if not found and not claim:
+            return  # somebody may claim it until the next call
         if found != self._own:
             msg = (
                 f"queue {self._queue!r} has extension layout {found!r}, this process writes "
                 f"{self._own!r}. Nothing was written. Use a version of echomq-worker that knows it"
             )
             raise WireVersionError(msg, found=found, own=self._own)
-        if claim:
-            self._verified = epoch
+        self._verified = epoch

@@ -196,3 +196,22 @@ async def test_a_worker_of_another_runtime_marks_no_layout(
         await enqueue(server.queue(QUEUE), A)
 
     assert await own_look.hash(own_look.keys.meta) == {}
+
+
+async def test_a_marked_layout_is_looked_at_once_a_connection_also_by_whoever_marks_none(
+    own_queue: QueueStore, own_look: Look
+):
+    await enqueue(own_queue, A)
+    await own_queue.pause()
+    await own_look.do("HSET", own_look.keys.meta, "ext", "99")
+
+    await own_queue.resume()
+    assert (await own_queue.schedulers.due(1)).schedulers == ()
+
+
+async def test_a_queue_without_a_mark_is_looked_at_each_time(own_queue: QueueStore, own_look: Look):
+    assert not await own_queue.schedulers.remove("nightly")
+    await own_look.do("HSET", own_look.keys.meta, "ext", "99")
+
+    with pytest.raises(WireVersionError, match="layout '99'"):
+        await own_queue.schedulers.remove("nightly")
