@@ -202,6 +202,7 @@ async def test_a_marked_layout_is_looked_at_once_a_connection_also_by_whoever_ma
     own_queue: QueueStore, own_look: Look
 ):
     await enqueue(own_queue, A)
+    await own_queue.pause()  # connects
     await own_queue.pause()
     await own_look.do("HSET", own_look.keys.meta, "ext", "99")
 
