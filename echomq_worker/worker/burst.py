@@ -43,15 +43,13 @@ class Burst:
         self, desks: Sequence[Looks], firers: Sequence[Fires], hands: Hands, stop: Stop
     ) -> None:
         self._desks = desks
-        self._firers = firers
+        self._waiting = dict(zip(desks, firers, strict=False))
+        """Those that have not fired what was due at the start."""
         self._hands = hands
         self._stop = stop
 
     async def run(self) -> None:
         """Watch until there is nothing left."""
-        for desk, firer in zip(self._desks, self._firers, strict=False):
-            await desk.look()  # its reply tells who is the watcher
-            await firer.catch_up()
         while not await self._nothing_left():
             await self._hands.empty.wait()
         self._stop.drain("burst")
@@ -60,7 +58,17 @@ class Burst:
         before = self._hands.total
         for desk in self._desks:
             claimed = await desk.look()
-            if claimed.jobs or (claimed.left and not claimed.paused):
+            fired = await self._fired(desk, claimed)
+            if claimed.jobs or (claimed.left and not claimed.paused) or fired:
                 return False
         # A job that came and went meanwhile may have made others where we had looked already.
         return self._hands.empty.is_set() and self._hands.total == before
+
+    async def _fired(self, desk: Looks, claimed: Claimed) -> bool:
+        """Fire what is due, but not again and again; return whether there was an occasion."""
+        firer = self._waiting.pop(desk, None)
+        at_ms = claimed.next_fire_ms
+        if firer is None or at_ms is None or at_ms > claimed.now_ms:
+            return False
+        await firer.catch_up()
+        return True

@@ -13,8 +13,8 @@ from echomq_worker.domain.scheduling.spec import SchedulerSpec, scheduler_spec
 from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.errors import OutOfMemoryError, UnavailableError, WrongTypeError
 from tests.fakes import NOW_MS, settled
-from tests.unit.test_worker_firer import every, stamping
-from tests.unit.worker_rig import Rig
+from tests.unit.worker_rig import Rig, stamping
+from tests.unit.worker_schedules import every
 
 HOUR_MS = 3_600_000
 BERLIN = "Europe/Berlin"

@@ -4,8 +4,8 @@ from structlog.testing import capture_logs
 
 from echomq_worker.handlers import HandlerOptions, raw_handler
 from tests.fakes import NOW_MS
-from tests.unit.test_worker_firer import every, stamping
-from tests.unit.worker_rig import Rig
+from tests.unit.worker_rig import Rig, stamping
+from tests.unit.worker_schedules import every
 
 
 def stamping_raw(rig: Rig) -> list[int]:

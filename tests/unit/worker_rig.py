@@ -135,3 +135,14 @@ async def outcome_in(rig: Rig, **fields: Any) -> Outcome | None:
     job = rig.queue.add(**fields)
     async with rig.running():
         return rig.queue.outcome_of(job)
+
+
+def stamping(rig: Rig) -> list[int]:
+    """Note when each job starts."""
+    started: list[int] = []
+
+    async def work() -> None:
+        started.append(rig.clock.ms)
+
+    rig.handle(work)
+    return started

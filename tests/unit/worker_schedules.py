@@ -2,6 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
 
 from echomq_worker.domain.job import Held, JobId
 from echomq_worker.domain.repeats import RepeatsFired
@@ -17,8 +19,17 @@ from echomq_worker.domain.scheduling.records import (
     SchedulerView,
     Whole,
 )
-from echomq_worker.domain.scheduling.spec import SchedulerSpec
-from tests.fakes import FakeClock
+from echomq_worker.domain.scheduling.spec import SchedulerSpec, scheduler_spec
+from echomq_worker.domain.scheduling.template import Template
+from tests.fakes import NOW_MS, FakeClock
+
+
+def every(ms: int, name: str = "tick", **options: Any) -> SchedulerSpec:
+    """A scheduler whose grid begins with the fake clock."""
+    options.setdefault("offset", timedelta(milliseconds=NOW_MS % ms))
+    return scheduler_spec(
+        name, template=Template(name="work"), every=timedelta(milliseconds=ms), **options
+    )
 
 
 @dataclass
