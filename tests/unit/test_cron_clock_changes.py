@@ -45,6 +45,8 @@ def local(expression: str, zone: str, after: str, count: int, dst: str = "cron")
         ("4 16 * * *", "America/New_York", "2026-03-07T20:00-05:00",
          ["2026-03-08T16:04-04:00", "2026-03-09T16:04-04:00"]),
         ("30 1 * * *", "America/New_York", "2026-11-01T01:15-05:00", ["2026-11-02T01:30-05:00"]),
+        ("*/30 1 1 11 *", "America/New_York", "2026-11-01T01:45-04:00",
+         ["2026-11-01T01:00-05:00", "2026-11-01T01:30-05:00", "2027-11-01T01:00-04:00"]),
     ],
 )  # fmt: skip
 def test_a_rule_keeps_its_wall_time_from_one_offset_to_the_next(

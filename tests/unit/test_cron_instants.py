@@ -5,13 +5,12 @@ of the time zone data, and have the answers of both.
 """
 
 from datetime import UTC, datetime
-from io import BytesIO
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from echomq_worker.domain.cron import cron_rule
 from echomq_worker.zones import newer_data, zone_data_version
+from tests.support.changing_zones import zone_of
 from tests.support.cron_oracle import instants
 
 ROWS = [
@@ -170,17 +169,11 @@ def test_where_the_laws_have_changed_the_version_of_the_data_decides(
 ):
     expression, name, after = row
     expected = old if newer_data("2026f", zone_data_version()) else new
-    old_zone = ZoneInfo.from_file(BytesIO(zone_file(OLD_RULES[name])), key=name)
+    old_zone = zone_of(OLD_RULES[name])
     count = len(new.split())
 
     assert instants(cron_rule(expression, tz=name), after, count) == expected.split()
     assert instants(cron_rule(expression, tz=name, zone=old_zone), after, count) == old.split()
-
-
-def zone_file(rule: str) -> bytes:
-    """Return the file of a zone that has one rule, for all of its time (RFC 9636)."""
-    header = b"TZif2" + bytes(34) + b"\1\0\0\0\4"
-    return 2 * (header + bytes(6) + b"STD\0") + f"\n{rule}\n".encode()
 
 
 def test_an_instant_is_later_than_asked_for_to_the_millisecond():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from echomq_worker.domain.cron import CronRule, cron_rule
 from echomq_worker.errors import CronError
 from echomq_worker.zones import find_zone
-from tests.support.changing_zones import behaviours
+from tests.support.changing_zones import behaviours, zone_of
 from tests.support.cron_oracle import Oracle, Shown, changes, fires, shown
 
 HOUR = 3_600_000
@@ -77,6 +77,23 @@ def test_rules_fire_around_clock_changes_as_counting_through_the_minutes_says(zo
                 first, last = minutes[0].at_ms - 1, minutes[-1].at_ms
                 expected = oracle.fires(minutes, policy)
                 assert fires(rule, first, last) == expected, (rule, first)
+
+
+@pytest.mark.parametrize("minutes_later", [-90, -60, -30, -1, 0, 30])
+@pytest.mark.parametrize("offsets", [(0, 3_600), (3_600, 0)], ids=["forward", "back"])
+def test_a_change_at_the_turn_of_the_year_is_one_as_any_other(
+    minutes_later: int, offsets: tuple[int, int]
+):
+    new_year = datetime(2027, 1, 1, tzinfo=UTC)
+    at = int(new_year.timestamp()) + minutes_later * 60
+    zone = zone_of(changes=[(at - 200 * 86_400, offsets[0]), (at, offsets[1])])
+    minutes = shown(zone, new_year - timedelta(hours=6), MINUTES)
+    assert any(one.again or one.passed_over for one in minutes)
+    for expression in [*EXPRESSIONS[::4], "15 0 1 1 *", "45 23 31 12 *", "*/20 0,23 31,1 * *"]:
+        for policy in ("cron", "skip"):
+            rule = cron_rule(expression, dst=policy, zone=zone)
+            found = fires(rule, minutes[0].at_ms - 1, minutes[-1].at_ms)
+            assert found == Oracle(expression).fires(minutes, policy), rule
 
 
 def numbers(low: int, high: int) -> st.SearchStrategy[str]:

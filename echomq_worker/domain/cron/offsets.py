@@ -76,8 +76,8 @@ class Offsets:
                 shown = max(shown, first + offset)
             if change > first:
                 yield Stretch(start, change, offset, shown)
-            shown = max(shown, change + offset)
-            start, offset = change, self._offset(change)
+            start, shown = change, change + offset
+            offset = self._offset(change)
 
     def _changes(self, start: int, end: int) -> Iterator[int]:
         low, offset = start, self._offset(start)

@@ -183,8 +183,6 @@ def _span(field: Field, text: str) -> Span:
     stop = _number(field, last)
     if start > stop and not field.wraps:
         _wrong("a range from the smaller to the larger")
-    if start > stop and field is WEEKDAY:
-        start %= field.high  # 7 is Sunday, as 0 is
     return Span(start, stop, step)
 
 
