@@ -23,10 +23,12 @@ class Move:
 _CLAIMING = ("claim", "settle", "beat")
 _PROMOTING = ("promote", *_CLAIMING)
 _REAPING = ("reap", "beat")
+_FIRING = ("fire", "trigger_scheduler", "fire_repeats")
 
 MOVES = (
     Move(NOWHERE, "pending", "enqueue", ("enqueue",)),
     Move(NOWHERE, "scheduled", "enqueue later", ("schedule",)),
+    Move(NOWHERE, "pending", "a scheduler fires", _FIRING),
     Move("scheduled", "pending", "promote: it is due", _PROMOTING),
     Move("scheduled", "pending", "promote now", ("promote_job",)),
     Move("scheduled", "scheduled", "reschedule", ("reschedule",)),

@@ -4,19 +4,9 @@ from echomq_worker.domain.job import State
 from echomq_worker.domain.lifecycle import MOVES, NOWHERE, state_diagram
 from echomq_worker.protocol.scripts import script, script_names
 
-MOVING = {
-    "enqueue",
-    "schedule",
-    "promote",
-    "claim",
-    "settle",
-    "beat",
-    "reap",
-    "requeue",
-    "remove",
-} | {
-    "reschedule",
-    "promote_job",
+MOVING = {"enqueue", "schedule", "promote", "claim", "settle", "beat", "reap"} | {
+    *("requeue", "remove", "reschedule", "promote_job"),
+    *("fire", "trigger_scheduler", "fire_repeats"),
 }
 
 
