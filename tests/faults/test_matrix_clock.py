@@ -42,6 +42,7 @@ async def test_an_hour_ahead(new_field: MakeField, tmp_path: Path):
     "MX-F17-retry",
     "MX-F17-dead",
     "MX-F17-drain",
+    "MX-F17-tick",
 )
 async def test_an_hour_back(new_field: MakeField, tmp_path: Path):
     with server_with_a_clock(tmp_path) as (server, clock):

@@ -48,6 +48,7 @@ async def test_cut_after_the_server_has_done_what_was_asked(
     "MX-F5-retry",
     "MX-F5-dead",
     "MX-F5-drain",
+    "MX-F5-tick",
 )
 async def test_a_black_hole_between_a_worker_and_the_server(
     new_field: MakeField, private_server: EmbeddedServer
@@ -79,6 +80,7 @@ async def test_a_black_hole_between_a_worker_and_the_server(
     "MX-F20-retry",
     "MX-F20-dead",
     "MX-F20-drain",
+    "MX-F20-tick",
 )
 @pytest.mark.parametrize("fate", Fate)
 async def test_a_slow_network_that_resets_connections(

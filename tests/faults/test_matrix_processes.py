@@ -51,6 +51,7 @@ async def test_killed_at_any_moment(
     "MX-F2-retry",
     "MX-F2-dead",
     "MX-F2-drain",
+    "MX-F2-tick",
 )
 @pytest.mark.parametrize("fate", Fate)
 async def test_told_to_stop_at_any_moment(
@@ -82,6 +83,7 @@ async def test_told_to_stop_at_any_moment(
     "MX-F3-finish",
     "MX-F3-retry",
     "MX-F3-sweep",
+    "MX-F3-tick",
 )
 async def test_frozen_for_three_leases(new_field: MakeField, private_server: EmbeddedServer):
     field = new_field(private_server.url)
@@ -112,6 +114,7 @@ async def test_frozen_for_three_leases(new_field: MakeField, private_server: Emb
     "MX-F18-finish",
     "MX-F18-retry",
     "MX-F18-sweep",
+    "MX-F18-tick",
 )
 async def test_its_event_loop_blocked_for_three_leases(
     new_field: MakeField, private_server: EmbeddedServer

@@ -47,6 +47,7 @@ async def struck(field: Field) -> AsyncGenerator[None]:
     "MX-F6-finish",
     "MX-F6-retry",
     "MX-F6-sweep",
+    "MX-F6-tick",
 )
 async def test_killed_and_started_again(new_field: MakeField, tmp_path: Path):
     with EmbeddedServer(tmp_path / "data") as server:
@@ -98,6 +99,7 @@ async def test_emptied(
     "MX-F9-finish",
     "MX-F9-retry",
     "MX-F9-sweep",
+    "MX-F9-tick",
 )
 async def test_read_only_for_a_while(
     new_field: MakeField, private_server: EmbeddedServer, admin: "redis.Redis"
@@ -149,6 +151,7 @@ async def test_loading_for_a_while(new_field: MakeField, tmp_path: Path):
     "MX-F11-retry",
     "MX-F11-dead",
     "MX-F11-drain",
+    "MX-F11-tick",
 )
 async def test_its_memory_full_for_a_while(
     new_field: MakeField, private_server: EmbeddedServer, admin: "redis.Redis"
@@ -171,6 +174,7 @@ async def test_its_memory_full_for_a_while(
     "MX-F12-finish",
     "MX-F12-retry",
     "MX-F12-sweep",
+    "MX-F12-tick",
 )
 async def test_forgetting_its_scripts_all_the_time(
     new_field: MakeField, private_server: EmbeddedServer, admin: "redis.Redis"
@@ -223,6 +227,7 @@ async def test_busy_with_a_script_of_somebody(
     "MX-F14-retry",
     "MX-F14-dead",
     "MX-F14-drain",
+    "MX-F14-tick",
 )
 async def test_taking_no_writes_for_lack_of_replicas(
     new_field: MakeField, private_server: EmbeddedServer, admin: "redis.Redis"
@@ -245,6 +250,7 @@ async def test_taking_no_writes_for_lack_of_replicas(
     "MX-F15-finish",
     "MX-F15-retry",
     "MX-F15-sweep",
+    "MX-F15-tick",
 )
 async def test_at_its_limit_of_clients(
     new_field: MakeField, private_server: EmbeddedServer, admin: "redis.Redis"

@@ -2,8 +2,12 @@
 
 import json
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 from echomq_worker.domain.job import After, At, JobId, NewJob
+from echomq_worker.domain.scheduling.records import SchedulerView
+from echomq_worker.domain.scheduling.spec import scheduler_spec
+from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.store import QueueStore
 from tests.faults.matrix.forks import Fork
 from tests.faults.matrix.gate import Gate
@@ -12,6 +16,10 @@ from tests.support.jobs import job_id
 from tests.support.look import Look
 from tests.support.stores import no_trouble
 
+SCHEDULER = "tick"
+FIRES_MS = 200
+"""When its scheduler fires, from the declaration."""
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LONG_S = 3.0
 """Longer than a worker has that is told to stop at once."""
 
@@ -31,11 +39,13 @@ class Cell:
     """Jobs of the same queue that nothing particular happens to."""
     worker: Fork | None = None
     producer: Fork | None = None
+    made: JobId | None = None
+    """The job that the cell's scheduler has made, once it is known."""
 
     @property
     def job(self) -> JobId:
         """The job that the fault strikes."""
-        return job_id(1_000 * self.number)
+        return self.made or job_id(1_000 * self.number)
 
     @property
     def victim(self) -> Fork:
@@ -47,9 +57,28 @@ class Cell:
     async def enqueue(self) -> None:
         """Enqueue the job as the moment wants it."""
         moment = self.moment
+        if self.name == "tick":
+            await self._declare()
+            return
         run_s = LONG_S if self.code == "give" else moment.run_s
         due = {None: None, 1: At(1)}.get(moment.due_ms, After(moment.due_ms or 0))
         await self.queue.enqueue([new_job(self.job, run_s, moment.ending, due)])
+
+    async def fired(self) -> SchedulerView:
+        """Return how it stands with the cell's scheduler; know its job, if it has made one."""
+        view = await self.queue.schedulers.get(SCHEDULER)
+        assert view is not None
+        if view.runs:
+            self.made = view.runs[0].job_id
+        return view
+
+    async def _declare(self) -> None:
+        """Let a scheduler make the job, soon and once."""
+        store = self.queue.schedulers
+        start = EPOCH + timedelta(milliseconds=await store.now_ms() + FIRES_MS)
+        template = Template(name="cell", payload=payload(0.02, "ok"))
+        spec = scheduler_spec(SCHEDULER, template=template, every="1d", start=start, limit=1)
+        await store.put(spec, force=False, source="api", tz="")
 
     async def enqueue_another(self) -> None:
         """Enqueue a job that runs at once and ends well."""
@@ -73,5 +102,9 @@ def new_job(
     id_: JobId, run_s: float = 0.02, ending: str = "ok", due: After | At | None = None
 ) -> NewJob:
     """Make a job for the handler of the matrix."""
-    payload = json.dumps({"run_s": run_s, "ending": ending}).encode()
-    return NewJob(id_, payload, due, "cell", None, None)
+    return NewJob(id_, payload(run_s, ending), due, "cell", None, None)
+
+
+def payload(run_s: float, ending: str) -> bytes:
+    """Return the arguments of the handler of the matrix."""
+    return json.dumps({"run_s": run_s, "ending": ending}).encode()

@@ -16,7 +16,7 @@ class Moment:
     names_job: bool = False
     """True if it is the call that names the job."""
     place: str = "active"
-    """Where the job lies when the fault strikes."""
+    """Where the job lies when the fault strikes; empty: it is not there yet."""
     run_s: float = 0.05
     """How long its first run takes."""
     ending: str = "ok"
@@ -44,5 +44,6 @@ MOMENTS = {
     "retry": Moment(calls=("settle",), names_job=True, ending="retry", claims=2, starts=2),
     "dead": Moment(calls=("settle",), names_job=True, ending="dead"),
     "sweep": Moment(calls=("beat",), claims=2, hands_out=True),
+    "tick": Moment(calls=("fire",), place=""),
     "drain": Moment(calls=("settle",), names_job=True, run_s=0.3),
 }

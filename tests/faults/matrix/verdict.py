@@ -40,6 +40,8 @@ async def _of(field: Field, cell: Cell, within_s: float, *, dies: bool, unread: 
     found: list[str] = []
     if cell.name == "enqueue":
         found += await _asked_again(field, cell)
+    if cell.name == "tick":
+        found += await _fired_once(cell)
     took_s = await _quiet(cell) - field.over_at
     await asyncio.sleep(QUIET_S)
     log = await cell.queue.log()
@@ -71,6 +73,19 @@ async def _asked_again(field: Field, cell: Cell) -> list[str]:
         said = again.output.read_text()
     wrong = "Traceback" in said or "unexpected" in said or cell.job not in said
     return [f"the producer said: {said}"] if wrong else []
+
+
+async def _fired_once(cell: Cell) -> list[str]:
+    """Wait until the scheduler has fired; its one occurrence must be the one job it has made."""
+    give_up = time.monotonic() + PATIENCE_S
+    while not (view := await cell.fired()).runs and time.monotonic() < give_up:
+        await asyncio.sleep(POLL_S)
+    await asyncio.sleep(QUIET_S)
+    view = await cell.fired()
+    made = {entry.id for entry in await cell.queue.log() if entry.event == "enqueued"}
+    made -= {str(job) for job in cell.others}
+    right = len(view.runs) == view.count == len(made) == 1 and view.ended == "limit"
+    return [] if right else [f"the occurrence was fired {view.count} times, as {made or 'no job'}"]
 
 
 async def _quiet(cell: Cell) -> float:
