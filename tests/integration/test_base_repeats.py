@@ -216,6 +216,18 @@ async def test_a_claim_tells_when_the_next_one_is_due(queue: QueueStore, line: L
     assert claimed.next_fire_ms == fired.next_ms
 
 
+@pytest.mark.broken_state("a time without a beginning is what is tested")
+@pytest.mark.parametrize("key", ["repeat", "schedulers"])
+async def test_a_time_without_a_beginning_hides_no_other_from_the_watcher(
+    key: str, line: Line, look: Look
+):
+    await look.do("ZADD", f"{look.keys.root}{key}", "-inf", "odd", FAR_MS, "other")
+
+    claimed = await line.claim(limit=0, lease_ms=MINUTE_MS, promote=0)
+
+    assert claimed.next_fire_ms == 0
+
+
 async def test_what_fires_is_noted_in_the_log_if_there_is_one(
     server_url: str, queue_name: str, look: Look
 ):
