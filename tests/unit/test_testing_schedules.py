@@ -1,25 +1,12 @@
 """Schedulers in the kit: what a test of one's own cron can see."""
 
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime
 
 import pytest
 
-from echomq_worker import EchoMQ, InvalidArgumentError, testing
-from echomq_worker.domain.job import JobId
-from echomq_worker.domain.scheduling.overlap import Overlap
-from echomq_worker.domain.scheduling.records import (
-    Firing,
-    OccurrenceVerdict,
-    PutVerdict,
-    RunOutcome,
-    SchedulerState,
-    Whole,
-)
-from echomq_worker.domain.scheduling.spec import SchedulerSpec, scheduler_spec
-from echomq_worker.domain.scheduling.template import Template
-from echomq_worker.testing import InlineBackend, ManualClock, NotIdleError, Occurrence
-from echomq_worker.testing.schedulers import InlineSchedulers
+from echomq_worker import EchoMQ, testing
+from echomq_worker.domain.scheduling.records import SchedulerState
+from echomq_worker.testing import InlineBackend, ManualClock, NotIdleError
 
 MINUTE = 60_000
 NOON = int(datetime(2027, 3, 1, 12, tzinfo=UTC).timestamp()) * 1_000
@@ -33,53 +20,6 @@ def app() -> EchoMQ:
 @pytest.fixture
 def backend() -> InlineBackend:
     return InlineBackend(ManualClock(NOON))
-
-
-@pytest.fixture
-def store(backend: InlineBackend) -> InlineSchedulers:
-    return backend.queue("q").schedulers
-
-
-def every_minute(
-    overlap: str = "allow", limit: int | None = None, revision: int = 0, payload: bytes = b"{}"
-) -> SchedulerSpec:
-    return scheduler_spec(
-        "minute",
-        template=Template(name="tick", payload=payload, max_attempts=3, timeout_ms=5, ttl_ms=7),
-        every="1m",
-        overlap=overlap,
-        limit=limit,
-        revision=revision,
-    )
-
-
-async def put(store: InlineSchedulers, spec: SchedulerSpec, *, force: bool = False) -> PutVerdict:
-    return await store.put(spec, force=force, source="code", tz="")
-
-
-def job(number: int) -> JobId:
-    return JobId(f"JOB{number:011}")
-
-
-async def fire(
-    backend: InlineBackend, store: InlineSchedulers, first_id: int
-) -> tuple[OccurrenceVerdict, ...]:
-    """Fire the one scheduler that is due, for its oldest instant."""
-    ((due,), now_ms) = ((await store.due(10)).schedulers, backend.clock.now_ms())
-    assert due.next_ms is not None
-    following = due.next_ms + MINUTE
-    assert due.next_ms <= now_ms
-    firing = Firing(
-        name=due.name,
-        expected_ms=due.next_ms,
-        digest=due.digest,
-        next_ms=following,
-        wake_ms=following,
-        occurrences=((job(first_id), due.next_ms),),
-    )
-    (fired,) = await store.fire([firing])
-    assert fired.whole is Whole.OK
-    return fired.verdicts
 
 
 async def test_an_occurrence_runs_once_its_time_has_come(app: EchoMQ, backend: InlineBackend):
@@ -221,76 +161,6 @@ async def test_registrations_of_the_base_wire_fire_on_their_own_grid(
         assert not await repeats.cancel("r")
 
 
-async def test_the_job_of_an_occurrence_is_made_of_the_template(
-    backend: InlineBackend, store: InlineSchedulers
-):
-    assert await put(store, every_minute()) is PutVerdict.CREATED
-    backend.clock.advance("1m")
-    assert await fire(backend, store, 1) == (OccurrenceVerdict.FIRED,)
-
-    (held,) = (await backend.queue("q").line().claim(limit=1, lease_ms=1_000, promote=0)).jobs
-    assert (held.name, held.payload, held.max_attempts, held.timeout_ms) == ("tick", b"{}", 3, 5)
-    assert (held.scheduler, held.instant_ms) == ("minute", NOON + MINUTE)
-    assert held.expires_ms == NOON + MINUTE + 7
-
-
-async def test_a_firing_that_was_done_changes_nothing(
-    backend: InlineBackend, store: InlineSchedulers
-):
-    await put(store, every_minute())
-    backend.clock.advance("1m")
-    (due,) = (await store.due(10)).schedulers
-    instant = NOON + MINUTE
-    firing = Firing(
-        name="minute",
-        expected_ms=due.next_ms,
-        digest=due.digest,
-        next_ms=instant + MINUTE,
-        wake_ms=instant + MINUTE,
-        occurrences=((job(1), instant),),
-    )
-    assert [each.whole for each in await store.fire([firing])] == [Whole.OK]
-    assert [each.whole for each in await store.fire([firing])] == [Whole.TAKEN]
-    assert (await backend.queue("q").counts()).pending == 1
-
-
-async def test_an_id_that_is_taken_makes_no_job(backend: InlineBackend, store: InlineSchedulers):
-    await put(store, every_minute())
-    backend.clock.advance("1m")
-    await fire(backend, store, 1)
-    backend.clock.advance("1m")
-    (due,) = (await store.due(10)).schedulers
-    firing = Firing(
-        name="minute",
-        expected_ms=due.next_ms,
-        digest=due.digest,
-        next_ms=None,
-        wake_ms=None,
-        occurrences=((job(1), NOON + 2 * MINUTE),),
-    )
-    assert [each.whole for each in await store.fire([firing])] == [Whole.ID_TAKEN]
-
-
-@pytest.mark.parametrize(
-    ("overlap", "second"),
-    [
-        (Overlap.ALLOW, OccurrenceVerdict.FIRED),
-        (Overlap.SKIP, OccurrenceVerdict.SKIPPED),
-        (Overlap.QUEUE_ONE, OccurrenceVerdict.HELD),
-    ],
-)
-async def test_a_predecessor_that_waits_is_told_from_one_that_has_ended(
-    backend: InlineBackend, store: InlineSchedulers, overlap: str, second: OccurrenceVerdict
-):
-    await put(store, every_minute(overlap))
-    backend.clock.advance("1m")
-    await fire(backend, store, 1)
-    backend.clock.advance("1m")
-    assert await fire(backend, store, 2) == (second,)
-    counts = await backend.queue("q").counts()
-    assert counts.pending == (2 if overlap == "allow" else 1)
-
-
 async def test_an_occurrence_that_was_kept_back_fires_when_its_predecessor_has_ended(
     app: EchoMQ, backend: InlineBackend
 ):
@@ -322,78 +192,3 @@ async def test_a_limit_ends_it(app: EchoMQ, backend: InlineBackend):
         view = await app.schedulers.get("tick")
     assert view is not None
     assert (view.state, view.ended) == (SchedulerState.ENDED, "limit")
-
-
-async def test_declarations_replace_each_other_as_on_a_server(store: InlineSchedulers):
-    one, other = every_minute(), every_minute(payload=b"[]")
-    assert await put(store, one) is PutVerdict.CREATED
-    assert await put(store, one) is PutVerdict.UNCHANGED
-    assert await put(store, other) is PutVerdict.CHANGED
-    assert await put(store, one) is PutVerdict.SUPERSEDED
-    assert await put(store, one, force=True) is PutVerdict.CHANGED
-    assert await put(store, every_minute(limit=3)) is PutVerdict.RETIMED
-    assert await put(store, every_minute(revision=2, payload=b"[]")) is PutVerdict.RETIMED
-    assert await put(store, one) is PutVerdict.OLDER
-
-
-async def test_a_job_that_is_removed_is_noted_as_that(
-    backend: InlineBackend, store: InlineSchedulers
-):
-    from echomq_worker.domain.views import Places, Removed  # noqa: PLC0415
-
-    await put(store, every_minute())
-    backend.clock.advance("1m")
-    await fire(backend, store, 1)
-    assert await backend.queue("q").remove(job(1), Places.WAITING) is Removed.OK
-    view = await store.get("minute")
-    assert view is not None
-    assert [note.outcome for note in view.runs] == [RunOutcome.REMOVED]
-
-
-def test_a_test_can_ask_what_would_run_between_two_instants(app: EchoMQ):
-    @app.cron("30 2 * * *", tz="Europe/Berlin", name="backup")
-    @app.every("12h", name="sweep")
-    @app.job("clean")
-    async def clean() -> None: ...
-
-    berlin = ZoneInfo("Europe/Berlin")
-    since = datetime(2027, 3, 28, tzinfo=berlin)
-    found = testing.occurrences(app, since, since + timedelta(hours=23))
-
-    assert [str(each) for each in found] == [
-        "2027-03-28T00:00:00+00:00 sweep",
-        "2027-03-28T03:00:00+02:00 backup",
-        "2027-03-28T12:00:00+00:00 sweep",
-    ]
-    assert found[1] == Occurrence(
-        at=datetime(2027, 3, 28, 3, tzinfo=berlin), scheduler="backup", queue="default", job="clean"
-    )
-    (only,) = testing.occurrences(app, since, since + timedelta(days=1), scheduler="backup")
-    assert only.at.hour == 3
-
-
-def test_an_end_is_not_counted_and_a_limit_is(app: EchoMQ):
-    @app.every("1h", limit=3)
-    async def tick() -> None: ...
-
-    since = datetime(2027, 1, 1, tzinfo=UTC)
-    assert len(testing.occurrences(app, since, since + timedelta(hours=2))) == 2
-    assert len(testing.occurrences(app, since, since + timedelta(days=2))) == 3
-
-
-@pytest.mark.parametrize(
-    ("since", "until", "scheduler", "said"),
-    [
-        (datetime(2027, 1, 1), datetime(2027, 1, 2, tzinfo=UTC), None, "time zone"),  # noqa: DTZ001 - what it is about
-        (datetime(2027, 1, 1, tzinfo=UTC), datetime(2027, 1, 2, tzinfo=UTC), "x", "tick"),
-        (datetime(2027, 1, 1, tzinfo=UTC), datetime(2028, 1, 1, tzinfo=UTC), None, "100000"),
-    ],
-)
-def test_a_question_that_cannot_be_answered_says_why(
-    app: EchoMQ, since: datetime, until: datetime, scheduler: str | None, said: str
-):
-    @app.every("1s")
-    async def tick() -> None: ...
-
-    with pytest.raises(InvalidArgumentError, match=said):
-        testing.occurrences(app, since, until, scheduler=scheduler)

@@ -78,7 +78,9 @@ async def _asked_again(field: Field, cell: Cell) -> list[str]:
 async def _fired_once(cell: Cell) -> list[str]:
     """Wait until the scheduler has fired; its one occurrence must be the one job it has made."""
     give_up = time.monotonic() + PATIENCE_S
-    while not (view := await cell.fired()).runs and time.monotonic() < give_up:
+    while time.monotonic() < give_up:
+        if (await cell.fired()).runs:
+            break
         await asyncio.sleep(POLL_S)
     await asyncio.sleep(QUIET_S)
     view = await cell.fired()
