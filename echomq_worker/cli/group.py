@@ -12,7 +12,7 @@ COMMANDS = {
     "run": ("echomq_worker.cli.run:run", "Run a worker."),
     "dev": ("echomq_worker.cli.dev:dev", "Run a worker with a server of its own, to develop with."),
     "demo": ("echomq_worker.cli.demo:demo", "Watch real jobs index a folder, and their account."),
-    "job": ("echomq_worker.cli.job:job", "Enqueue jobs, and look at one."),
+    "job": ("echomq_worker.cli.job:job", "Enqueue jobs, look at one, let it run earlier or later."),
     "stats": ("echomq_worker.cli.stats:stats", "Show how the queues are doing."),
     "dead": ("echomq_worker.cli.dead:dead", "List, requeue and remove dead jobs."),
     "queue": ("echomq_worker.cli.queue:queue", "List, pause and resume queues."),

@@ -1,11 +1,10 @@
-"""`echomq job`: enqueue a job without importing the application, and look at one."""
+"""`echomq job`: enqueue a job without importing the application, look at one, and move it."""
 
 import asyncio
 import json
 import sys
 import time
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import click
@@ -15,6 +14,8 @@ from echomq_worker.cli.describe import job_lines, job_record, result_lines, resu
 from echomq_worker.cli.enqueue import COMPLETED, UNKNOWN, Sent, send
 from echomq_worker.cli.exit_codes import ExitCode
 from echomq_worker.cli.find import find_job
+from echomq_worker.cli.instants import backoff_from_text, duration_or_instant, instant
+from echomq_worker.cli.job_times import promote, reschedule
 from echomq_worker.cli.options import json_option, queue_option, with_session
 from echomq_worker.cli.output import say, write_json, write_pairs
 from echomq_worker.cli.payload import read_arguments
@@ -24,13 +25,16 @@ from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.views import JobView
-from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.store import Server
 
 
 @click.group()
 def job() -> None:
-    """Enqueue jobs, and look at one."""
+    """Enqueue jobs, look at one, and let one run earlier or later."""
+
+
+job.add_command(reschedule)
+job.add_command(promote)
 
 
 @job.command()
@@ -39,10 +43,19 @@ def job() -> None:
 @click.option("--args", "json_text", metavar="JSON", help="Arguments as one object; - reads it.")
 @queue_option(doc="Where to put it.")
 @click.option("--delay", metavar="10m", help="Run it after so long.")
-@click.option("--at", "instant", metavar="ISO", help="Run it at, say, 2030-01-31T09:00:00+01:00.")
+@click.option("--at", metavar="ISO", help="Run it at, say, 2030-01-31T09:00:00+01:00.")
 @click.option("--id", "job_id", metavar="ID", help="An id of your own; a second job is not taken.")
 @click.option("--max-attempts", type=int, metavar="N", help="How often it may be tried.")
 @click.option("--keep-result", metavar="1h", help="Keep what it returns for so long.")
+@click.option("--timeout", metavar="30s", help="How long a run may take; 0 for ever.")
+@click.option(
+    "--backoff", metavar="1s,10s,1m", help="Waits between attempts, or one; or `exponential`."
+)
+@click.option(
+    "--expires",
+    metavar="10m|ISO",
+    help="Bury it unrun if no worker has started it so long after it is due, or by an instant.",
+)
 @click.option("--wait", metavar="30s", help="Wait for its end; exit 1 if it dies or takes longer.")
 @click.option("--fail-on-duplicate", is_flag=True, help="Exit 5 if a job has that id already.")
 @json_option
@@ -53,7 +66,9 @@ def enqueue(  # noqa: PLR0913 - an option each
     name: str,
     pairs: tuple[str, ...],
     json_text: str | None,
-    instant: str | None,
+    at: str | None,
+    expires: str | None,
+    backoff: str | None,
     wait: str | None,
     fail_on_duplicate: bool,
     as_json: bool,
@@ -69,7 +84,9 @@ def enqueue(  # noqa: PLR0913 - an option each
     """
     arguments = read_arguments(pairs, sys.stdin.read() if json_text == "-" else json_text)
     timed = TimedOptions(**options)
-    timed["at"] = None if instant is None else _instant(instant)
+    timed["at"] = None if at is None else instant("--at", at)
+    timed["expires"] = None if expires is None else duration_or_instant("--expires", expires)
+    timed["backoff"] = None if backoff is None else backoff_from_text(backoff)
     wait_ms = None if wait is None else parse_duration_ms(wait)
     sent = asyncio.run(send(session.settings, name, arguments, timed, wait_ms))
     _report(replace(sent, error=_hidden(session, sent.error)), as_json=as_json)
@@ -105,17 +122,6 @@ def inspect(session: Session, *, job_id: str, queue: str | None, raw: bool, as_j
         return record if as_json else result_lines(record, kept, now_ms)
 
     write_pairs(ask(session, look), as_json=as_json)
-
-
-def _instant(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        msg = (
-            f"--at {text!r} is no time: expected one such as 2030-01-31T09:00:00+01:00 or "
-            f"2030-01-31T08:00:00Z"
-        )
-        raise InvalidArgumentError(msg) from None
 
 
 def _hidden(session: Session, error: str | None) -> str | None:
