@@ -167,6 +167,8 @@ CHANGES = "2026-12-01T00:00Z"
         ("*/10 * * * *", "Europe/Berlin", "cron", []),
         ("*/10 * * * *", "Europe/Berlin", "skip",
          ["2027-10-31: it runs only the first time that 02:00 to 03:00 is shown"]),
+        ("0 2-3 * * *", "Europe/Berlin", "cron",
+         ["2027-03-28: it runs at 03:00", "2027-10-31: it runs once, at the first 02:00"]),
         ("0 3 * * *", "Europe/Berlin", "cron", []),
         ("30 2 * * 1-5", "Europe/Berlin", "cron", []),
         ("30 2 * * *", "Asia/Tokyo", "cron", []),
