@@ -5,7 +5,7 @@ places: what moves meanwhile is seen before or after, never in between.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
@@ -99,7 +99,8 @@ class Audit:
         schedulers = [each.subject for each in known if each.family.name == "scheduler"]
         if schedulers:
             operands = ("", SLICE, len(LOOKED_AT), *LOOKED_AT, *_raw(schedulers))
-            self._check_schedulers((yield ask(self.keys, "audit_schedulers", *operands)))
+            _, found = yield ask(self.keys, "audit_schedulers", *operands)
+            self._check_schedulers(map(SchedulerFacts.read, found))
 
     def _remember(self, key: KnownKey) -> None:
         name = key.family.name
@@ -121,18 +122,20 @@ class Audit:
                 return
 
     def _schedulers(self) -> Steps[None]:
+        """Look through the index for those that have no hash: the others were seen as keys."""
         cursor = "0"
         while True:
             operands = (cursor, SLICE, len(LOOKED_AT), *LOOKED_AT)
-            reply = yield ask(self.keys, "audit_schedulers", *operands)
-            self._check_schedulers(reply)
-            cursor = reply[0].decode()
+            following, found = yield ask(self.keys, "audit_schedulers", *operands)
+            seen = map(SchedulerFacts.read, found)
+            self._check_schedulers(each for each in seen if each.kind != "hash")
+            cursor = following.decode()
             if cursor == "0":
                 return
 
-    def _check_schedulers(self, reply: Reply) -> None:
-        for found in map(SchedulerFacts.read, reply[1]):
-            check_scheduler(self.notes, self.keys.root, found)
+    def _check_schedulers(self, found: Iterable[SchedulerFacts]) -> None:
+        for each in found:
+            check_scheduler(self.notes, self.keys.root, each)
 
     def _judge(self, reply: Reply, *, rows: bool) -> None:
         now, jobs = reply
