@@ -147,12 +147,14 @@ class Firer:
 
     async def _fire(self, look: Look) -> None:
         volley = self._volley
-        await volley.plan(look, 0 if self.watching else self._late_ms)
-        await self._outage.patiently(lambda: volley.fire(look))
+        late_ms = 0 if self.watching else self._late_ms
+        while await volley.plan(look, late_ms):
+            await self._outage.patiently(lambda: volley.fire(look))
+            self._claim()
         if not look.chosen:
             await self._outage.patiently(lambda: volley.fire_repeats(look))
-        if look.chosen or look.made:
-            self._claim()
+            if look.made:
+                self._claim()
 
     def _after(self, look: Look) -> int | None:
         """Return when the next look is due by what this one has found."""

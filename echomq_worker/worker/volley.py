@@ -40,6 +40,8 @@ class Look:
     next_ms: int | None
     """When the next one is due, as far as is known here; None if there is none."""
     due: tuple[DueScheduler, ...]
+    planned: int = 0
+    """So many of them were gone through."""
     chosen: dict[str, SchedulerSpec] = field(default_factory=dict[str, SchedulerSpec])
     """Those that are to be fired now, by name."""
     waiting: list[Firing] = field(default_factory=list[Firing])
@@ -48,6 +50,10 @@ class Look:
     """Those that are to be moved out of the way."""
     left: bool = False
     """True if something is due that we have not fired."""
+    later: bool = False
+    """True if the server has put something off: one call held too much."""
+    done: bool = False
+    """True if anything was changed."""
     more: bool = False
     """True if there is to be another look at once."""
     made: int = 0
@@ -100,50 +106,52 @@ class Volley:
         due = await self._queue.schedulers.due(FIRED_AT_ONCE)
         return Look(due.now_ms, due.next_ms, due.schedulers)
 
-    async def plan(self, look: Look, late_ms: int) -> None:
-        """Decide what to fire. The event loop turns meanwhile.
+    async def plan(self, look: Look, late_ms: int) -> bool:
+        """Decide what to fire next, as much as one call takes. The event loop turns meanwhile.
 
         Args:
             look: what was read.
             late_ms: what is due for no longer than this is left to the watcher; 0 leaves nothing.
+
+        Returns:
+            False if there is nothing (more) to fire.
         """
         began_ms = turn_ms = self._clock.monotonic_ms()
         occurrences = 0
-        for due in look.due:
+        while look.planned < len(look.due) and occurrences < OCCURRENCES_AT_ONCE:
+            due = look.due[look.planned]
+            look.planned += 1
             if late_ms and look.now_ms - due.wake_ms <= late_ms:
                 continue
             firing = self._firing(look, due)
-            if firing is None:
-                continue
-            occurrences += len(firing.occurrences)
+            if firing is not None:
+                look.waiting.append(firing)
+                occurrences += max(1, len(firing.occurrences))
             now_ms = self._clock.monotonic_ms()
-            if occurrences > OCCURRENCES_AT_ONCE or now_ms - began_ms >= CALL_MS:
-                look.more = True
+            if now_ms - began_ms >= CALL_MS:
                 break
-            look.waiting.append(firing)
             if now_ms - turn_ms >= TURN_MS:
                 await asyncio.sleep(0)
                 turn_ms = self._clock.monotonic_ms()
-        look.more = look.more or len(look.due) >= FIRED_AT_ONCE
+        return bool(look.waiting or look.corrupt)
 
     async def fire(self, look: Look) -> None:
         """Fire what was planned, and move aside what cannot be read."""
         schedulers = self._queue.schedulers
-        done = False
         while look.corrupt:
             due = look.corrupt[-1]
             if await schedulers.set_aside(due.name, due.problem):
                 self._lines.set_aside(self.queue, due.name, due.problem)
-                done = True
+                look.done = True
             look.corrupt.pop()
         for _ in range(MINT_TRIES):
             if not look.waiting:
                 break
-            answers = await schedulers.fire(look.waiting)
-            done = self._answered(look, answers) or done
-        # What nobody could fire now must not be looked at again and again.
+            self._answered(look, await schedulers.fire(look.waiting))
         look.left = look.left or bool(look.waiting)
-        look.more = look.more and done
+        look.waiting.clear()
+        # What nobody could fire now must not be looked at again and again.
+        look.more = look.done and (look.later or len(look.due) >= FIRED_AT_ONCE)
 
     async def fire_repeats(self, look: Look) -> None:
         """Fire what peers have registered to repeat and is due, if that is ours to do."""
@@ -184,26 +192,24 @@ class Volley:
         look.chosen[due.name] = due.spec
         return firing
 
-    def _answered(self, look: Look, answers: Sequence[Fired]) -> bool:
-        """Take in what became of the firings; return whether anything was done."""
+    def _answered(self, look: Look, answers: Sequence[Fired]) -> None:
+        """Take in what became of the firings."""
         asked, look.waiting = look.waiting, []
         fired: list[tuple[str, int, int]] = []
-        done = False
         for firing, answer in zip(asked, answers, strict=True):
             if answer.whole is Whole.OK:
-                done = True
+                look.done = True
                 look.see(firing.wake_ms)
                 fired += self._fired(look, firing, answer.verdicts)
             elif answer.whole is Whole.ID_TAKEN:
                 fresh = tuple((self._mint(), instant) for _, instant in firing.occurrences)
                 look.waiting.append(replace(firing, occurrences=fresh))
             elif answer.whole is Whole.LATER:
-                look.more = True
+                look.later = True
             else:
                 look.left = True  # another has changed it; if not, it comes again
         self._count(look, len(fired))
         self._lines.fired(self.queue, fired)
-        return done
 
     def _fired(
         self, look: Look, firing: Firing, verdicts: Sequence[OccurrenceVerdict]

@@ -160,7 +160,10 @@ def _newest_due(spec: SchedulerSpec, next_ms: int, now_ms: int) -> int | None:
 
 def _newest(rule: Rule, first_ms: int, until_ms: int) -> int:
     """The newest instant up to `until_ms`, found by halving; `first_ms` if there is no later."""
-    found, beyond = first_ms, max(first_ms, until_ms)
+    second = rule.next_ms(first_ms)
+    if second is None or second > until_ms:
+        return first_ms  # as it is nearly always, at the cost of one question
+    found, beyond = second, until_ms
     reach = 1_000
     while found < beyond:
         # First near the end, where the newest of a busy rule is, then by halves.
