@@ -69,6 +69,13 @@ def acl_rule() -> str:
     return f"```text\n{textwrap.fill(Needs(queues=('orders',)).acl_line(), 100)}\n```"
 
 
+def clock_changes() -> str:
+    """What cron rules do on the days on which clocks change."""
+    from checks.time_table import clock_change_table  # noqa: PLC0415
+
+    return clock_change_table()
+
+
 def attribute_docstrings(cls: type) -> dict[str, str]:
     """Return the texts below the attributes of a class, which Python itself throws away."""
     definition = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
@@ -94,6 +101,7 @@ GENERATORS: Mapping[str, Generator] = {
     "conditions": conditions,
     "doctor": doctor_checks,
     "acl": acl_rule,
+    "clock-changes": clock_changes,
 }
 
 
