@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from echomq_worker.client.handle import JobHandle
 from echomq_worker.client.job import JobSender
 from echomq_worker.client.repeats import Repeats
+from echomq_worker.client.scheduler_ports import SchedulerStore
 from echomq_worker.client.scheduling import (
     RuleOptions,
     SchedulerOptions,
@@ -59,7 +60,7 @@ class Schedulers(Repeats):
 
         `await app.schedulers.put("digest:7", send, cron="0 9 * * *", args={"user": 7})`. Putting
         the same again changes nothing; another rule changes when it fires next, and nothing else.
-        What is put here stays until the code that declares the same name changes.
+        What is put here stays until code that declares the same name changes, or its revision.
 
         Args:
             name: 1 to 200 visible ASCII characters.
@@ -77,11 +78,6 @@ class Schedulers(Repeats):
             ArgumentsError: if the arguments do not fit the handler, as far as it is known here.
             ServerError: if the server refuses, or does not answer (`UnavailableError`).
         """
-        # Calendars and time zones are loaded by those who have schedulers.
-        from echomq_worker.domain.scheduling.firing import zone_data_of  # noqa: PLC0415
-        from echomq_worker.domain.scheduling.records import PutVerdict  # noqa: PLC0415
-        from echomq_worker.zones import zone_data_version  # noqa: PLC0415
-
         check_known("app.schedulers.put", options, PutOptions.__optional_keys__)
         call = self._caller.call(job, options.get("args"))
         self._client().check_payload(call.name or name, call.payload)
@@ -89,14 +85,7 @@ class Schedulers(Repeats):
         store = (await self._queue(queue)).schedulers
         if "revision" not in options and (stored := await store.get(name)) is not None:
             spec = replace(spec, revision=stored.revision)
-        data = zone_data_of(spec, zone_data_version())
-        verdict = await store.put(spec, force=True, source="api", tz=data)
-        if verdict is PutVerdict.OLDER:
-            msg = (
-                f"scheduler {name} in queue {queue} is stored with a higher revision than "
-                f"{spec.revision}: expected revision= of that one or above, or none"
-            )
-            raise InvalidArgumentError(msg)
+        verdict = await _put(store, spec, queue)
         _warn_of_clock_changes(spec, await store.now_ms())
         return verdict
 
@@ -234,6 +223,23 @@ class Schedulers(Repeats):
         name = None if view.spec is None else view.spec.template.name
         registry = self._caller.registry
         return registry.named(name).results if name in registry.names() else ANY_RESULT
+
+
+async def _put(store: SchedulerStore, spec: "SchedulerSpec", queue: str) -> "PutVerdict":
+    # Calendars and time zones are loaded by those who have schedulers.
+    from echomq_worker.domain.scheduling.firing import zone_data_of  # noqa: PLC0415
+    from echomq_worker.domain.scheduling.records import PutVerdict  # noqa: PLC0415
+    from echomq_worker.zones import zone_data_version  # noqa: PLC0415
+
+    data = zone_data_of(spec, zone_data_version())
+    verdict = await store.put(spec, force=True, source="api", tz=data)
+    if verdict is PutVerdict.OLDER:
+        msg = (
+            f"scheduler {spec.name} in queue {queue} is stored with a higher revision than "
+            f"{spec.revision}: expected revision= of that one or above, or none"
+        )
+        raise InvalidArgumentError(msg)
+    return verdict
 
 
 def _warn_of_clock_changes(spec: "SchedulerSpec", now_ms: int) -> None:

@@ -81,10 +81,15 @@ async def test_what_was_put_can_be_looked_at(app: EchoMQ, send: Job[..., Any]):
     assert [each.name for each in await app.schedulers.list()] == ["digest:7"]
 
 
-async def test_none_is_there_before_it_is_put(app: EchoMQ):
-    assert await app.schedulers.get("digest") is None
-    assert list(await app.schedulers.list()) == []
-    assert await app.schedulers.remove("digest") is False
+async def test_none_is_there_before_it_is_put_and_after_it_was_removed(
+    app: EchoMQ, send: Job[..., Any]
+):
+    for _ in range(2):
+        assert await app.schedulers.get("d") is None
+        assert list(await app.schedulers.list()) == []
+        assert await app.schedulers.remove("d") is False
+        assert await app.schedulers.put("d", send, every="1h") is PutVerdict.CREATED
+        assert await app.schedulers.remove("d") is True
 
 
 async def test_putting_the_same_again_changes_nothing_and_another_rule_only_the_next(
@@ -172,19 +177,19 @@ async def test_what_cannot_be_used_is_refused_and_nothing_is_stored(
 
 
 async def test_a_pause_keeps_its_reason_and_ends_by_a_resume(app: EchoMQ, send: Job[..., Any]):
-    await app.schedulers.put("d", send, every="1h")
+    await app.schedulers.put("d", send, every="1h", start=datetime.now(UTC) + HOUR)
+    before = await app.schedulers.upcoming("d", 3)
 
     await app.schedulers.pause("d", reason="holidays", by="ada")
     paused = await app.schedulers.get("d")
-    assert paused is not None
-    assert paused.paused is not None
+    assert await app.schedulers.upcoming("d", 3) == before  # what would come
+    assert paused is not None and paused.paused is not None  # noqa: PT018 - one thing
     assert paused.state is SchedulerState.PAUSED
     assert (paused.paused.reason, paused.paused.by) == ("holidays", "ada")
 
     await app.schedulers.resume("d")
     view = await app.schedulers.get("d")
-    assert view is not None
-    assert view.state is SchedulerState.WAITING
+    assert view is not None and view.state is SchedulerState.WAITING  # noqa: PT018 - one thing
 
 
 async def test_a_job_is_made_now_and_its_handle_knows_the_result(app: EchoMQ, send: Job[..., Any]):
@@ -239,23 +244,6 @@ async def test_an_end_and_a_limit_are_seen_in_what_comes(app: EchoMQ, send: Job[
     assert list(await app.schedulers.upcoming("end", 1)) == grid[:1]
     with pytest.raises(InvalidArgumentError, match="n is 0"):
         await app.schedulers.upcoming("end", 0)
-
-
-async def test_a_paused_scheduler_tells_what_would_come(app: EchoMQ, send: Job[..., Any]):
-    await app.schedulers.put("d", send, every="1h")
-    before = await app.schedulers.upcoming("d", 3)
-
-    await app.schedulers.pause("d")
-
-    assert await app.schedulers.upcoming("d", 3) == before
-
-
-async def test_removed_means_gone(app: EchoMQ, send: Job[..., Any]):
-    await app.schedulers.put("d", send, every="1h")
-
-    assert await app.schedulers.remove("d") is True
-    assert await app.schedulers.get("d") is None
-    assert await app.schedulers.remove("d") is False
 
 
 async def test_a_list_comes_by_pages_the_next_to_fire_first(app: EchoMQ, send: Job[..., Any]):
