@@ -1,12 +1,13 @@
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from echomq_worker import EchoMQ, JobHandle
 from echomq_worker.domain.failures import Failure, remember
-from echomq_worker.domain.job import JobId, State
-from echomq_worker.domain.views import JobView, KeptResult
+from echomq_worker.domain.job import After, At, Due, JobId, State
+from echomq_worker.domain.views import JobView, KeptResult, Moved
 from echomq_worker.errors import (
     InvalidArgumentError,
     InvalidIdError,
@@ -225,6 +226,42 @@ async def test_only_a_job_that_waits_can_be_cancelled(
     handle, queue, _ = made()
     queue.views[JOB] = [None if state is None else view(state)]
     assert await handle.cancel() is cancelled
+
+
+@pytest.mark.parametrize(
+    ("when", "due"),
+    [
+        ("10m", After(600_000)),
+        (0, After(0)),
+        (timedelta(milliseconds=1.5), After(2)),
+        (datetime(2030, 1, 1, tzinfo=UTC), At(1_893_456_000_000)),
+        (datetime(1969, 1, 1, tzinfo=UTC), At(0)),
+    ],
+)
+async def test_a_job_that_waits_is_moved_to_another_time(when: Any, due: Due) -> None:
+    handle, queue, _ = made()
+    assert await handle.reschedule(when)
+    assert await handle.promote()
+    assert queue.moves == [([JOB], due), ([JOB], None)]
+
+
+@pytest.mark.parametrize("moved", [Moved.GONE, Moved.NOT_SCHEDULED])
+async def test_only_a_job_that_waits_for_its_time_can_be_moved(moved: Moved) -> None:
+    handle, queue, _ = made()
+    queue.moved = moved
+    assert not await handle.reschedule("1s")
+    assert not await handle.promote()
+
+
+@pytest.mark.parametrize(
+    "when",
+    [-1, "5", "soon", True, None, datetime(2030, 1, 1), datetime.max.replace(tzinfo=UTC)],  # noqa: DTZ001
+)
+async def test_a_time_that_cannot_be_meant_moves_nothing(when: Any) -> None:
+    handle, queue, _ = made()
+    with pytest.raises(InvalidArgumentError):
+        await handle.reschedule(when)
+    assert queue.moves == []
 
 
 def test_handles_of_one_job_are_equal() -> None:

@@ -61,6 +61,9 @@ def test_its_handles_block() -> None:
     queue.views[handle.id] = [JobView("default", handle.id, State.PENDING)]
     assert handle.state() is State.PENDING
     assert handle.cancel()
+    assert handle.reschedule("5s")
+    assert handle.promote()
+    assert queue.moves == [([handle.id], After(5_000)), ([handle.id], None)]
     assert repr(handle) == f"SyncJobHandle(id='{handle.id}', queue='default', created=False)"
     queue.results[handle.id] = KeptResult("completed", b"3", 0)
     assert handle.result("1s") == 3

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from echomq_worker import EchoMQ
+from echomq_worker.client.call import OPTIONS
 from echomq_worker.domain.job import After, At, NewJob
 from echomq_worker.errors import (
     ArgumentsError,
@@ -84,7 +85,7 @@ async def test_a_known_handler_too_wants_its_arguments_by_name() -> None:
 async def test_an_option_there_is_not_is_refused_and_the_others_are_named() -> None:
     app, backend = made()
     dealy: Any = {"dealy": "1h"}
-    known = "expected one of queue, job_id, max_attempts, keep_result, delay, at"
+    known = f"expected one of {', '.join(OPTIONS)}, delay, at"
     with pytest.raises(InvalidArgumentError, match=f"'dealy': {known}. Is delay meant"):
         await app.enqueue_by_name("x", {}, **dealy)
     with pytest.raises(InvalidArgumentError, match="'dealy'"):

@@ -1,6 +1,6 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -69,7 +69,22 @@ def test_a_handler_asks_for_what_is_to_become_of_its_job() -> None:
     assert str(Retry(reason="rate limit")) == "rate limit"
     assert str(Retry()) == "the handler asked for another attempt"
     assert Discard("no such user").reason == "no such user"
-    assert Snooze(90).delay_ms == 90_000
+    assert (Snooze(90).delay_ms, Snooze(90).until_ms) == (90_000, None)
+    assert Snooze(until=datetime(2030, 1, 1, tzinfo=UTC)).until_ms == 1_893_456_000_000
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ({}, "expected one of them"),
+        ({"delay": "5m", "until": datetime(2030, 1, 1, tzinfo=UTC)}, "expected one of them"),
+        ({"until": datetime(2030, 1, 1)}, "does not say its time zone"),  # noqa: DTZ001
+        ({"until": "5m"}, "expected a datetime"),
+    ],
+)
+def test_a_snooze_says_how_long_or_until_when(given: dict[str, Any], hint: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=hint):
+        Snooze(**given)
 
 
 @pytest.mark.parametrize("wrong", [-1, float("nan"), "soon"])

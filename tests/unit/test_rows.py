@@ -45,6 +45,15 @@ def test_only_what_is_not_default_is_spelled():
     assert new_job_operands(job) == [ID, b"{}", 3, "name", "send", "max", 0, "keep", 0]
 
 
+def test_what_few_jobs_have_is_announced_and_a_wait_to_be_started_comes_last():
+    job = NewJob(ID, b"{}", timeout_ms=0, backoff="steps:1:none", expires=After(5))
+
+    told = ["more", "1", "timeout", 0, "backoff", "steps:1:none", "expires_in", 5]
+    assert new_job_operands(job) == [ID, b"{}", 4, *told]
+    by = NewJob(ID, b"{}", At(1), expires=At(99))
+    assert new_job_operands(by) == [ID, b"{}", "at", 1, 2, "more", "1", "expires", 99]
+
+
 @pytest.mark.parametrize(
     ("unfit", "complaint"),
     [
@@ -53,6 +62,9 @@ def test_only_what_is_not_default_is_spelled():
         ({"payload": "text"}, "its payload is a str: expected bytes"),
         ({"max_attempts": "3"}, "its max_attempts is '3': expected a whole number"),
         ({"keep_result_ms": 1.5}, "its keep_result_ms is 1.5: expected a whole number"),
+        ({"timeout_ms": 1.5}, "its timeout_ms is 1.5: expected a whole number"),
+        ({"backoff": b"x"}, "its backoff is b'x': expected a text"),
+        ({"expires": After(1.5)}, "its expires is 1.5: expected a whole number"),
         ({"due": After(None)}, "its delay is None: expected a whole number"),  # pyright: ignore[reportArgumentType]
         ({"due": At(1.5)}, "its due time is 1.5: expected a whole number"),  # pyright: ignore[reportArgumentType]
     ],
@@ -75,6 +87,7 @@ OUTCOMES: list[tuple[Outcome, tuple[object, ...]]] = [
     (Buried("no", b"[]", pauses=True), ("N", *WHO, 0, b"no", b"[]")),
     (Snoozed(50), ("S", *WHO, 50, b"", b"")),
     (Snoozed(50, unknown=True), ("U", *WHO, 50, b"", b"")),
+    (Snoozed(50, until_ms=99), ("A", *WHO, 99, b"", b"")),
     (HandedBack(), ("H", *WHO, 0, b"", b"")),
 ]
 
