@@ -4,6 +4,7 @@ from tests.faults.matrix.fixtures import forker, new_field
 from tests.support.far import far_line, far_queue, proxy
 from tests.support.peers import flows, lanes, peer
 from tests.support.private import admin, own_look, private_server
+from tests.support.schedulers import times
 from tests.support.shop import grumpy, shop
 from tests.support.stores import line, look, nameless_line, new_line, queue, server
 from tests.unit.conftest import untouched_logging
@@ -28,5 +29,6 @@ __all__ = [
     "queue",
     "server",
     "shop",
+    "times",
     "untouched_logging",
 ]
