@@ -2,16 +2,25 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
 import pytest
 
 from echomq_worker.config import Settings, load
+from echomq_worker.domain.scheduling.declared import DeclaredScheduler
 from echomq_worker.domain.views import ServerInfo
 from echomq_worker.errors import AccessError, EvictionPolicyError, UnavailableError
 from echomq_worker.store import Server
-from echomq_worker.wiring import check_policy, reach_server, stop_budget, worker_options
+from echomq_worker.wiring import (
+    check_policy,
+    declared_schedulers,
+    reach_server,
+    stop_budget,
+    worker_options,
+)
 from tests.fakes import FakeClock
+from tests.unit.worker_schedules import every
 
 INFO = ServerInfo("valkey", "9.1.2", "redis://h:6379/0", "noeviction", 0)
 
@@ -54,6 +63,7 @@ def test_settings_become_the_options_of_a_worker():
         "ECHOMQ_JOB_TIMEOUT": "1m",
         "ECHOMQ_WORKER_NAME": "w:1",
         "ECHOMQ_SHUTDOWN_TIMEOUT": "10s",
+        "ECHOMQ_FIRE_REPEATS": "no",
     }
 
     options = worker_options(settings_of(environ))
@@ -64,8 +74,17 @@ def test_settings_become_the_options_of_a_worker():
     assert (options.max_attempts, options.crash_limit, options.job_timeout_ms) == (4, 3, 60_000)
     assert options.backoff.delay_ms(3, lambda _low, high: high) == 8_000
     assert options.worker_name == "w:1"
+    assert not options.fire_repeats
     budget = stop_budget(settings_of(environ))
     assert (budget.total_ms, budget.cancel_ms) == (10_000, 2_000)
+
+
+def test_schedulers_without_a_revision_of_their_own_have_that_of_the_deploy():
+    declared = [DeclaredScheduler("q", every(1_000, name)) for name in ("a", "b")]
+    declared[1] = replace(declared[1], spec=replace(declared[1].spec, revision=7))
+
+    assert [one.spec.revision for one in declared_schedulers(declared, 3)] == [3, 7]
+    assert [one.spec.revision for one in declared_schedulers(declared, 0)] == [0, 7]
 
 
 def test_the_longest_wait_is_never_shorter_than_the_first():

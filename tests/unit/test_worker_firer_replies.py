@@ -1,4 +1,4 @@
-"""What a firer makes of replies that come late, or from a server whose clock was set back."""
+"""What a firer does next, step by step, after what it has found and after what replies say."""
 
 import random
 
@@ -6,6 +6,7 @@ import pytest
 
 from echomq_worker.domain.job import Claimed
 from echomq_worker.domain.minter import Minter
+from echomq_worker.domain.scheduling.records import FIRED_AT_ONCE
 from echomq_worker.worker.firer import FOR_EVER_MS, Firer
 from echomq_worker.worker.outage import Outage
 from echomq_worker.worker.schedule_lines import ScheduleLines
@@ -21,7 +22,7 @@ BEAT_MS = 1_000
 class Bench:
     """A firer whose steps the test takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, repeats: bool = True) -> None:
         self.clock = FakeClock()
         self.queue = FakeQueue(self.clock)
         self.claims = 0
@@ -29,7 +30,7 @@ class Bench:
             self.queue,
             mint=Minter(1, clock_ms=self.clock.now_ms, dice=random.randrange).mint,
             zone_data="2026b",
-            repeats=True,
+            repeats=repeats,
             clock=self.clock,
             lines=ScheduleLines(),
             stats=Stats(),
@@ -142,3 +143,63 @@ async def test_it_asks_for_a_claim_also_when_others_have_fired_first(bench: Benc
     await bench.firer.step()
     assert bench.queue.schedulers.made == []
     assert bench.claims == 1
+
+
+async def after_a_look_at(bench: Bench, ms: int, *, watching: bool = True) -> int:
+    """Look when the clock shows `ms`; how long it sleeps then."""
+    bench.clock.ms = ms
+    bench.hear(ms, ms - 3 * BEAT_MS, watching=watching)
+    return await bench.firer.step()
+
+
+async def test_what_it_had_to_leave_is_looked_at_again_after_a_beat(bench: Bench):
+    bench.queue.schedulers.add(every(60_000), tz="2027a", next_ms=NOW_MS + 5_000)
+    assert await after_a_look_at(bench, 5_000) == BEAT_MS
+
+
+async def test_what_others_have_changed_meanwhile_is_looked_at_again_after_a_beat(bench: Bench):
+    bench.queue.schedulers.add(every(60_000), next_ms=NOW_MS + 5_000)
+
+    async def another() -> None:
+        bench.queue.schedulers.stored["tick"].next_ms = NOW_MS + 65_000
+
+    bench.queue.schedulers.on_fire = another
+    assert await after_a_look_at(bench, 5_000) == BEAT_MS
+
+
+async def test_what_is_left_to_a_peers_pump_costs_a_look_a_beat():
+    bench = Bench(repeats=False)
+    bench.queue.repeats.due["sweep"] = (NOW_MS + 4_000, 60_000)
+    assert await after_a_look_at(bench, 5_000) == FOR_EVER_MS
+    bench.hear(5_010, 4_000)
+    assert await bench.firer.step() == BEAT_MS
+    assert bench.queue.schedulers.kinds() == ["due"]
+
+
+async def test_one_that_does_not_watch_plans_no_look_of_its_own(bench: Bench):
+    bench.queue.schedulers.add(every(1_000))
+    assert await after_a_look_at(bench, 5_000, watching=False) == FOR_EVER_MS
+    assert len(bench.queue.schedulers.made) == 1
+
+
+async def test_a_full_batch_that_is_left_to_others_is_not_looked_at_again_at_once(bench: Bench):
+    for number in range(FIRED_AT_ONCE):
+        bench.queue.schedulers.add(every(60_000, f"s{number}"), tz="2027a", next_ms=NOW_MS + 5_000)
+    assert await after_a_look_at(bench, 5_000) == BEAT_MS
+
+
+async def test_what_did_not_fit_into_a_call_is_fired_at_once(bench: Bench):
+    for name in ("one", "two"):
+        bench.queue.schedulers.add(every(60_000, name), next_ms=NOW_MS + 5_000)
+    bench.queue.schedulers.put_off = 1
+    assert await after_a_look_at(bench, 5_000) == 0
+    await bench.firer.step()
+    assert sorted(name for name, _, _ in bench.queue.schedulers.made) == ["one", "two"]
+
+
+async def test_no_call_has_more_occurrences_of_one_scheduler_than_the_server_takes(bench: Bench):
+    spec = every(1_000, misfire="all(max=100)", overlap="queue-one")
+    bench.queue.schedulers.add(spec, next_ms=NOW_MS - 300_000)
+    bench.queue.schedulers.stored["tick"].held_ms = NOW_MS - 400_000
+    await after_a_look_at(bench, 5_000)
+    assert len(bench.queue.schedulers.made) == 100

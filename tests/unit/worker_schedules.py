@@ -42,6 +42,7 @@ class Stored:
     tz: str = ""
     last_ms: int | None = None
     count: int = 0
+    held_ms: int | None = None
     revision: int = 0
     problem: str = ""
     is_corrupt: bool = False
@@ -67,6 +68,8 @@ class FakeSchedulers:
     """Raised by the next firings after they were done."""
     taken_ids: int = 0
     """So many of the next firings find their ids taken."""
+    put_off: int = 0
+    """So many of the next firings are put off: the call holds too much."""
     on_fire: Callable[[], Awaitable[None]] | None = None
     """Awaited before a firing is done."""
 
@@ -175,12 +178,16 @@ class FakeSchedulers:
             wake_ms=wake,
             tz=one.tz,
             count=one.count,
+            held_ms=one.held_ms,
         )
 
     def _fire(self, firing: Firing) -> Fired:
         one = self.stored.get(firing.name)
         if one is None or one.next_ms != firing.expected_ms:
             return Fired(firing.name, Whole.TAKEN)
+        if self.put_off:
+            self.put_off -= 1
+            return Fired(firing.name, Whole.LATER)
         if self.taken_ids:
             self.taken_ids -= 1
             return Fired(firing.name, Whole.ID_TAKEN)
