@@ -37,6 +37,8 @@ def named_keys() -> dict[str, str]:
         "done": ORDERS.done(JOB),
         "worker": ORDERS.worker("host-1"),
         "repeat_record": ORDERS.repeat_record("nightly"),
+        "scheduler": ORDERS.scheduler("nightly"),
+        "scheduler_aside": ORDERS.scheduler_aside("nightly"),
         "stream": stream_key(ORDERS, "audit"),
         "stream_archived": stream_archived_key(ORDERS, "audit"),
     }
