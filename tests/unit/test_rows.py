@@ -64,7 +64,7 @@ def test_what_few_jobs_have_is_announced_and_a_wait_to_be_started_comes_last():
         ({"keep_result_ms": 1.5}, "its keep_result_ms is 1.5: expected a whole number"),
         ({"timeout_ms": 1.5}, "its timeout_ms is 1.5: expected a whole number"),
         ({"backoff": b"x"}, "its backoff is b'x': expected a text"),
-        ({"expires": After(1.5)}, "its expires is 1.5: expected a whole number"),
+        ({"expires": After(1.5)}, "its expires is 1.5: expected a whole number"),  # pyright: ignore[reportArgumentType]
         ({"due": After(None)}, "its delay is None: expected a whole number"),  # pyright: ignore[reportArgumentType]
         ({"due": At(1.5)}, "its due time is 1.5: expected a whole number"),  # pyright: ignore[reportArgumentType]
     ],
