@@ -5,6 +5,7 @@ from enum import IntEnum
 from echomq_worker.errors import (
     AccessError,
     ArgumentsError,
+    CorruptSchedulerError,
     DuplicateJobError,
     EchoMQError,
     EmbeddedServerError,
@@ -75,6 +76,7 @@ _MEANING: tuple[tuple[type[EchoMQError], ExitCode], ...] = (
     (UnknownSchedulerError, ExitCode.NOT_FOUND),
     (ResultUnavailableError, ExitCode.NOT_FOUND),
     (DuplicateJobError, ExitCode.REFUSED),
+    (CorruptSchedulerError, ExitCode.REFUSED),
     (ServerError, ExitCode.REFUSED),
     (InvalidArgumentError, ExitCode.USAGE),
     (ArgumentsError, ExitCode.USAGE),

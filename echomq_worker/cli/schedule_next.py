@@ -2,24 +2,25 @@
 
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 import click
 
 from echomq_worker.cli.ask import ask
 from echomq_worker.cli.find_scheduler import find_scheduler
+from echomq_worker.cli.instants import instant
 from echomq_worker.cli.options import json_option, queue_option, with_session
 from echomq_worker.cli.output import Column, say, write_rows
 from echomq_worker.cli.session import Session
 from echomq_worker.cli.words import moment
 from echomq_worker.cli.zoned import in_zone, iso
 from echomq_worker.domain.cron import ClockChange, CronRule, clock_changes, cron_rule
+from echomq_worker.domain.instants import unix_ms_of
 from echomq_worker.domain.scheduling.foreseen import foreseen, zone_of
 from echomq_worker.domain.scheduling.plan import upcoming
 from echomq_worker.domain.scheduling.records import SchedulerView
 from echomq_worker.domain.scheduling.rule import Every
-from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.store import Server
 
 IN_JSON = ("local", "utc", "runs", "clock_change")
@@ -59,7 +60,7 @@ def next_(  # noqa: PLR0913 - an option each
     Anything else is a scheduler's name. Times are planned ones, without jitter.
     """
     now_ms = time.time_ns() // 1_000_000
-    from_ms = now_ms if after is None else _unix_ms(after)
+    from_ms = now_ms if after is None else unix_ms_of(instant("--after", after))
     if is_expression(what):
         if queue is not None:
             msg = "expected no --queue beside an expression: it is on no server"
@@ -158,17 +159,3 @@ def _note(rows: list[dict[str, Any]], change: ClockChange, zone: tzinfo) -> None
         day = in_zone(change.at_ms, zone).date().isoformat()
         nothing = {"local": day, "utc": None, "relative": None, "runs": False}
         rows.insert(place, nothing | {"unix_ms": change.at_ms} | told)
-
-
-def _unix_ms(text: str) -> int:
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        when = None
-    if when is None or when.utcoffset() is None:
-        msg = (
-            f"--after {text!r}: expected a time with its offset, such as 2027-03-01T00:00:00+01:00 "
-            f"or 2027-03-01T00:00:00Z"
-        )
-        raise InvalidArgumentError(msg)
-    return round((when - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000)

@@ -6,7 +6,8 @@ from echomq_worker.client.connections import Connections
 from echomq_worker.client.handle import JobHandle
 from echomq_worker.client.job import AsyncJob, Job, JobDecorator, JobSender, SyncJob
 from echomq_worker.client.ports import Backend, Backends, Queue
-from echomq_worker.client.sync import SyncClient, SyncJobHandle
+from echomq_worker.client.sync import SyncClient
+from echomq_worker.client.sync_handle import SyncJobHandle
 
 __all__ = [
     "AsyncJob",

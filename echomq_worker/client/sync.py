@@ -1,68 +1,21 @@
 """The client for code without an event loop: scripts, and synchronous web frameworks."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Generic, ParamSpec, TypeVar, Unpack
+from typing import Any, ParamSpec, TypeVar, Unpack
 
 from echomq_worker.client.call import Call, TimedOptions
 from echomq_worker.client.client import Client
-from echomq_worker.client.handle import JobHandle
 from echomq_worker.client.job import JobSender
 from echomq_worker.client.portal import Portal
+from echomq_worker.client.schedulers import Schedulers
+from echomq_worker.client.sync_handle import SyncJobHandle
+from echomq_worker.client.sync_schedulers import SyncSchedulers
 from echomq_worker.domain.backoff import Duration
-from echomq_worker.domain.job import JobId, State
 
 P = ParamSpec("P")
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
-
-
-@dataclass(frozen=True, slots=True)
-class SyncJobHandle(Generic[R_co]):
-    """A `JobHandle` whose methods block instead of being awaited."""
-
-    _handle: JobHandle[R_co]
-    _portal: Portal = field(repr=False, compare=False)
-
-    def __repr__(self) -> str:
-        return f"Sync{self._handle!r}"
-
-    @property
-    def id(self) -> JobId:
-        """The job's id."""
-        return self._handle.id
-
-    @property
-    def queue(self) -> str:
-        """The queue that it is in."""
-        return self._handle.queue
-
-    @property
-    def created(self) -> bool:
-        """False if a job with an id chosen by the caller existed before: this is that one."""
-        return self._handle.created
-
-    def state(self) -> State:
-        """Return where the job is now, as `JobHandle.state` does."""
-        return self._portal.call(self._handle.state)
-
-    def result(self, timeout: Duration | None = None) -> R_co:
-        """Wait for the job's result, as `JobHandle.result` does."""
-        return self._portal.call(partial(self._handle.result, timeout))
-
-    def cancel(self) -> bool:
-        """Remove the job if it still waits to be run, as `JobHandle.cancel` does."""
-        return self._portal.call(self._handle.cancel)
-
-    def reschedule(self, when: Duration | datetime) -> bool:
-        """Let the job run earlier or later, as `JobHandle.reschedule` does."""
-        return self._portal.call(partial(self._handle.reschedule, when))
-
-    def promote(self) -> bool:
-        """Let the job run now, as `JobHandle.promote` does."""
-        return self._portal.call(self._handle.promote)
 
 
 class SyncClient:
@@ -75,6 +28,7 @@ class SyncClient:
         client: gives the application's client.
         by_name: makes calls of handlers that are not at hand.
         raw: makes calls for other runtimes.
+        schedulers: the application's `app.schedulers`.
     """
 
     def __init__(
@@ -82,11 +36,14 @@ class SyncClient:
         client: Callable[[], Client],
         by_name: Callable[[str, Mapping[str, Any], TimedOptions], Call[Any]],
         raw: Callable[[bytes, TimedOptions], Call[Any]],
+        schedulers: Callable[[], Schedulers],
     ) -> None:
         self._client = client
         self._by_name = by_name
         self._raw = raw
         self._portal = Portal()
+        self.schedulers = SyncSchedulers(schedulers, self._portal)
+        """The schedulers on the server, as `app.schedulers`."""
 
     def enqueue(
         self, job: JobSender[P, R], /, *args: P.args, **kwargs: P.kwargs

@@ -97,6 +97,37 @@ def test_the_test_of_the_readme_passes(folder: Path):
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
+def test_the_schedulers_of_the_readme_can_be_declared(folder: Path):
+    program = "from schedules import app; print(*(s.spec.rule.describe() for s in app.scheduled))"
+
+    done = subprocess.run(  # noqa: S603 - the README's own code
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=environment() | {"PYTHONPATH": f"{ROOT}:{folder}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.stdout == "at 09:00 on Monday to Friday, Europe/Berlin every 30s\n", done.stderr
+
+
+def test_what_schedule_next_says_is_what_it_is_shown_to_say():
+    (shown,) = re.findall(r"```text\n\$ (echomq schedule [^\n]*)\n(.*?)```", README, re.DOTALL)
+    command, said = shown
+
+    done = echomq(*shlex.split(command)[1:])
+
+    # How far away it is depends on the day.
+    said, told = (
+        re.sub(r"in \S+|\S+ ago", "…", text) for text in (said, done.stdout + done.stderr)
+    )
+    assert [line.split() for line in said.splitlines()] == [
+        line.split() for line in told.splitlines()
+    ]
+
+
 def test_every_command_that_the_readme_names_exists():
     named = set(re.findall(r"(?<![\w.-])(?<!SETUSER )echomq ([a-z]+)", README))
 

@@ -1,0 +1,59 @@
+"""A job that was enqueued, for code without an event loop."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Generic, TypeVar
+
+from echomq_worker.client.handle import JobHandle
+from echomq_worker.client.portal import Portal
+from echomq_worker.domain.backoff import Duration
+from echomq_worker.domain.job import JobId, State
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncJobHandle(Generic[R_co]):
+    """A `JobHandle` whose methods block instead of being awaited."""
+
+    _handle: JobHandle[R_co]
+    _portal: Portal = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"Sync{self._handle!r}"
+
+    @property
+    def id(self) -> JobId:
+        """The job's id."""
+        return self._handle.id
+
+    @property
+    def queue(self) -> str:
+        """The queue that it is in."""
+        return self._handle.queue
+
+    @property
+    def created(self) -> bool:
+        """False if a job with an id chosen by the caller existed before: this is that one."""
+        return self._handle.created
+
+    def state(self) -> State:
+        """Return where the job is now, as `JobHandle.state` does."""
+        return self._portal.call(self._handle.state)
+
+    def result(self, timeout: Duration | None = None) -> R_co:
+        """Wait for the job's result, as `JobHandle.result` does."""
+        return self._portal.call(partial(self._handle.result, timeout))
+
+    def cancel(self) -> bool:
+        """Remove the job if it still waits to be run, as `JobHandle.cancel` does."""
+        return self._portal.call(self._handle.cancel)
+
+    def reschedule(self, when: Duration | datetime) -> bool:
+        """Let the job run earlier or later, as `JobHandle.reschedule` does."""
+        return self._portal.call(partial(self._handle.reschedule, when))
+
+    def promote(self) -> bool:
+        """Let the job run now, as `JobHandle.promote` does."""
+        return self._portal.call(self._handle.promote)
