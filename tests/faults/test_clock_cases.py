@@ -91,6 +91,33 @@ async def test_a_delay_counts_from_the_enqueue_by_the_clock_of_the_server(
     assert before_ms + 5_000 <= due_ms <= after_ms + 5_000
 
 
+@pytest.mark.case("CLK-02")
+async def test_a_move_and_an_expiry_count_by_the_clock_of_the_server(
+    crew: Crew, private_server: EmbeddedServer, own_look: Look, tmp_path: Path
+):
+    clock = MovedClock(tmp_path)
+    clock.move(HOUR_S)
+
+    def say(*words: str) -> None:
+        said = echomq(
+            *("job", *words, "--queue", QUEUE),
+            given=None,
+            cwd=None,
+            ECHOMQ_REDIS_URL=private_server.url,
+            **clock.environ,
+        )
+        assert said.returncode == 0, said.stderr
+
+    before_ms = await own_look.now_us() // 1_000
+    say("enqueue", "cell", "--id", A, "--delay", "1d", "--expires", "10m")
+    say("reschedule", A, "--in", "5s")
+    after_ms = await own_look.now_us() // 1_000
+
+    (due_ms,) = (await own_look.scores(own_look.keys.schedule)).values()
+    assert before_ms + 5_000 <= due_ms <= after_ms + 5_001
+    assert (await own_look.row(A))["expires"] == str(due_ms + 600_000)
+
+
 @pytest.mark.slow
 @pytest.mark.case("CLK-04")
 async def test_a_worker_whose_clock_steps_back_goes_on_beating(
@@ -119,8 +146,13 @@ async def until_a_moment_later() -> None:
 
 
 @pytest.mark.case("CLK-05")
-def test_a_leap_second_is_refused_with_a_clear_text_or_is_the_second_after_it():
-    said = echomq("job", "enqueue", "cell", "--at", "2016-12-31T23:59:60Z")
+@pytest.mark.parametrize(
+    "words", [("enqueue", "cell", "--at"), ("enqueue", "x", "--expires"), ("reschedule", A, "--at")]
+)
+def test_a_leap_second_is_refused_with_a_clear_text_or_is_the_second_after_it(
+    words: tuple[str, ...],
+):
+    said = echomq("job", *words, "2016-12-31T23:59:60Z")
 
     assert said.returncode == 2
     assert "2016-12-31T23:59:60Z" in said.stderr
