@@ -81,11 +81,12 @@ def dev_counts(folder: Path, url: str) -> str:
     return f"{found[1] if found else 'nothing'} completed"
 
 
-def test_the_test_of_the_readme_passes(folder: Path):
+@pytest.mark.parametrize(("name", "passed"), [("test_jobs.py", 1), ("test_schedules.py", 2)])
+def test_the_tests_of_the_readme_pass(folder: Path, name: str, passed: int):
     options = ("-q", "-o", "asyncio_mode=auto", "-p", "no:cacheprovider")
 
     done = subprocess.run(  # noqa: S603 - the README's own test
-        [sys.executable, "-m", "pytest", *options, "test_jobs.py"],
+        [sys.executable, "-m", "pytest", *options, name],
         cwd=folder,
         env=environment() | {"PYTHONPATH": f"{ROOT}:{folder}"},
         capture_output=True,
@@ -94,7 +95,7 @@ def test_the_test_of_the_readme_passes(folder: Path):
         check=False,
     )
 
-    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    assert f"{passed} passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_schedulers_of_the_readme_can_be_declared(folder: Path):
