@@ -66,7 +66,10 @@ def write_pairs(record: Mapping[str, object], *, as_json: bool) -> None:
 
 def write_json(value: Mapping[str, object]) -> None:
     """Write one JSON object and a line end to standard output."""
-    text = msgspec.json.encode(value, enc_hook=str).decode()
+    try:
+        text = msgspec.json.encode(value, enc_hook=str).decode()
+    except UnicodeEncodeError:  # a name of a peer, in bytes that are no UTF-8
+        text = json.dumps(value, default=str)
     # JSON is UTF-8; where that is not what the terminal reads, its own escapes always do.
     plain = text.isascii() or _encoding() == "utf-8"
     click.echo(text if plain else json.dumps(json.loads(text)))

@@ -200,7 +200,7 @@ async def _rows(store: QueueStore, limit: int) -> tuple[list[dict[str, Any]], in
     rows += [repeat_row(store.name, repeat, now_ms) for repeat in repeats]
     total = len(rows)
     if total == limit:
-        total = await store.schedulers.count() + await store.repeats.count()
+        total = max(total, await store.schedulers.count() + await store.repeats.count())
     return rows, total
 
 
@@ -238,6 +238,8 @@ def _report(found: Found, view: SchedulerView | None, word: str, *, as_json: boo
     text = f"{word}: {found.name} in queue {found.queue}"
     if next_ms is not None and view is not None and view.spec is not None:
         text += f"; next {iso(next_ms, zone_of(view.spec.rule))}"
+    elif view is not None and view.ended:
+        text += f"; it has ended ({view.ended}) and makes no more jobs"
     say(text)
 
 

@@ -1,5 +1,6 @@
 """What the tests of the store share."""
 
+from tests.support.applications import app
 from tests.support.commands import ask
 from tests.support.peers import flows, lanes, peer
 from tests.support.private import admin, own_look, private_server
@@ -8,6 +9,7 @@ from tests.support.stores import line, look, nameless_line, new_line, queue, ser
 
 __all__ = [
     "admin",
+    "app",
     "ask",
     "cut",
     "flows",

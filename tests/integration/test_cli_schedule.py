@@ -5,21 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from echomq_worker import EchoMQ
 from echomq_worker.domain.job import JobId, State
 from echomq_worker.domain.scheduling.records import SchedulerState, SchedulerView
 from echomq_worker.store import QueueStore
 from tests.support.commands import Ask
-from tests.support.least_rights import least
-
-
-@pytest_asyncio.fixture
-async def app(server_url: str, queue_name: str) -> Any:
-    """An application that puts schedulers into the test's queue."""
-    async with EchoMQ(redis_url=least(server_url), default_queue=queue_name) as app:
-        yield app
 
 
 async def view_of(queue: QueueStore, name: str) -> SchedulerView:
@@ -185,59 +176,6 @@ async def test_a_pause_says_why_and_by_whom_and_a_resume_when_it_goes_on(
     )
 
 
-async def test_removing_asks_first_unless_told_not_to(ask: Ask, app: EchoMQ, queue: QueueStore):
-    await app.schedulers.put("digest", "mail.digest", cron="@daily")
-
-    foretold = await ask("schedule", "remove", "digest", "--dry-run")
-    refused = await ask("schedule", "remove", "digest")
-    assert await queue.schedulers.get("digest") is not None
-    done = await ask("schedule", "remove", "digest", "--yes")
-
-    assert foretold.err == f"would be removed: digest in queue {queue.name}\n"
-    assert (refused.code, done.code) == (5, 0)
-    assert "--yes" in refused.err
-    assert done.err == f"removed: digest in queue {queue.name}\n"
-    assert await queue.schedulers.get("digest") is None
-
-
-async def test_on_a_terminal_the_answer_decides(
-    ask: Ask, app: EchoMQ, queue: QueueStore, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("echomq_worker.cli.ask_back.asks_on_terminal", lambda: True)
-    await app.schedulers.put("digest", "mail.digest", cron="@daily")
-
-    assert (await ask("schedule", "remove", "digest", given="n\n")).code == 1
-    assert await queue.schedulers.get("digest") is not None
-    assert (await ask("schedule", "remove", "digest", given="y\n")).code == 0
-    assert await queue.schedulers.get("digest") is None
-
-
-async def test_who_removes_what_the_code_declares_is_told_that_it_comes_back(
-    ask: Ask, app: EchoMQ, queue: QueueStore
-):
-    app.every("1h", name="tidy")(app.job("tidy")(lambda: None))
-    (declared,) = app.scheduled
-    await queue.schedulers.put(declared.spec, force=False, source="code", tz="")
-
-    answer = await ask("schedule", "remove", "tidy", "-y")
-
-    assert "the next worker that starts puts it back" in answer.err
-
-
-async def test_what_the_base_wire_repeats_can_be_removed_and_nothing_else(
-    ask: Ask, app: EchoMQ, queue: QueueStore
-):
-    await app.schedulers.register_repeat("peers", "1h", b"x")
-
-    refused = [await ask("schedule", verb, "peers") for verb in ("pause", "resume", "trigger")]
-    done = await ask("schedule", "remove", "peers", "-y")
-
-    assert [answer.code for answer in refused] == [5, 5, 5]
-    assert "base wire, which cannot be paused" in refused[0].err
-    assert done.code == 0
-    assert list(await queue.repeats.list()) == []
-
-
 async def test_a_scheduler_that_is_not_there_gets_near_misses(ask: Ask, app: EchoMQ):
     await app.schedulers.put("digest.weekly", "mail.digest", cron="@weekly")
 
@@ -261,6 +199,16 @@ async def test_a_name_in_several_queues_needs_the_queue(
     assert (unclear.code, clear.code) == (2, 0)
     assert "say --queue" in unclear.err
     assert (await view_of(queue, "sync")).state is SchedulerState.WAITING
+
+
+async def test_a_resume_of_one_that_has_ended_says_that_nothing_comes(ask: Ask, app: EchoMQ):
+    past = datetime.now(UTC) - timedelta(days=1)
+    await app.schedulers.put("old", "sync.all", every="1h", end=past)
+    await app.schedulers.pause("old")
+
+    answer = await ask("schedule", "resume", "old")
+
+    assert answer.err.endswith("; it has ended (end) and makes no more jobs\n")
 
 
 @pytest.mark.broken_state("a scheduler whose rule cannot be read")

@@ -1,24 +1,13 @@
 """`echomq schedule next`: when an expression, or a scheduler, fires next."""
 
-from typing import Any
-
 import pytest
-import pytest_asyncio
 
 from echomq_worker import EchoMQ
 from tests.support.commands import Ask
-from tests.support.least_rights import least
 
 NIGHTLY = ("30 2 * * *", "--tz", "Europe/Berlin")
 WINTER = "2027-03-26T12:00:00Z"
 AUTUMN = "2027-10-30T12:00:00+02:00"
-
-
-@pytest_asyncio.fixture
-async def app(server_url: str, queue_name: str) -> Any:
-    """An application that puts schedulers into the test's queue."""
-    async with EchoMQ(redis_url=least(server_url), default_queue=queue_name) as app:
-        yield app
 
 
 async def test_the_next_times_of_a_scheduler_come_from_the_server(ask: Ask, app: EchoMQ):
