@@ -1,6 +1,6 @@
 """What should become of a job that was run. Who decides it writes nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -52,6 +52,9 @@ class Snoozed:
 @dataclass(frozen=True, slots=True)
 class HandedBack:
     """We stopped before it did. Not its fault: no attempt is counted, and it may run at once."""
+
+    started: bool = field(default=False, compare=False)
+    """True if it had begun: then it expires no more."""
 
 
 Outcome = Completed | Retried | Buried | Snoozed | HandedBack

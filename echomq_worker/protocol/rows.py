@@ -56,8 +56,8 @@ def outcome_operands(held: Held, outcome: Outcome) -> tuple[Operand, ...]:
             return ("A", *who, until_ms, b"", b"")
         case Snoozed(delay_ms, unknown):
             return ("U" if unknown else "S", *who, delay_ms, b"", b"")
-        case HandedBack():
-            return ("H", *who, 0, b"", b"")
+        case HandedBack(started):
+            return ("h" if started else "H", *who, 0, b"", b"")
 
 
 def held_operands(held: Iterable[Held]) -> list[Operand]:

@@ -56,6 +56,10 @@ class Row:
         if self.expires_in_ms is not None:
             self.expires_ms = due_ms + self.expires_in_ms
 
+    def expires_no_more(self) -> None:
+        """Let it run however late: it has been started in time."""
+        self.expires_ms = self.expires_in_ms = None
+
     def held(self, queue: str) -> Held:
         """Return the job as its claim gets it."""
         return Held(
@@ -95,4 +99,6 @@ class Row:
             lease_ms=lease_ms,
             died_ms=self.died_ms,
             expires_ms=self.expires_ms,
+            scheduler=self.scheduler,
+            instant_ms=self.instant_ms,
         )

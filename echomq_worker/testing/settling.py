@@ -63,9 +63,13 @@ def _write(queue: MemoryQueue, row: Row, held: Held, outcome: Outcome) -> None:
         case Snoozed(delay_ms, unknown, until_ms):
             since_ms = queue.now() if row.unknown_since_ms is None else row.unknown_since_ms
             row.unknown_since_ms = since_ms if unknown else None
+            if not unknown:
+                row.expires_no_more()
             row.returned += 1
             queue.put_off(row, queue.now() + delay_ms if until_ms is None else until_ms)
-        case HandedBack():
+        case HandedBack(started):
+            if started:
+                row.expires_no_more()
             row.returned += 1
             queue.wait(row)
 

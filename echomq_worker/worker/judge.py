@@ -64,7 +64,7 @@ class Judge:
         if isinstance(error, Snooze | Retry | Discard):
             return self.raised(run, error)
         if run.cancel_reason == SHUTDOWN:
-            return HandedBack()
+            return HandedBack(started=True)
         late = TimeoutError(f"it did not end within {format_duration(run.timeout_ms)}")
         return self.raised(run, late.with_traceback(error.__traceback__ if error else None))
 

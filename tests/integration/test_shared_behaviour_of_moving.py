@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from echomq_worker.domain.job import After, At, JobId, State
-from echomq_worker.domain.outcome import Buried, Retried, Snoozed
+from echomq_worker.domain.outcome import Buried, HandedBack, Outcome, Retried, Snoozed
 from echomq_worker.domain.views import JobView, Moved
 from tests.support import behaviour
 from tests.support.behaviour import Driver
@@ -147,3 +149,28 @@ async def test_a_duration_until_a_job_expires_moves_along_with_it(driver: Driver
         assert at_once is not None
         assert now_ms + 5_000 <= at_once <= now_ms + 5_000 + slack
     assert expires[3] == far.unix_ms + 9, "an instant stays"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expires"),
+    [
+        (Snoozed(0), False),
+        (Snoozed(0, until_ms=1), False),
+        (HandedBack(started=True), False),
+        (HandedBack(), True),
+        (Snoozed(0, unknown=True), True),
+    ],
+)
+async def test_what_was_begun_in_time_expires_no_more(
+    driver: Driver, outcome: Outcome, *, expires: bool
+):
+    line = driver.line()
+    await driver.queue.enqueue([replace(new_job(A), expires=After(5_000))])
+    (held,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs
+    assert held.expires_ms is not None
+
+    await line.settle([(held, outcome)])
+
+    (again,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=1)).jobs
+    assert again.expires_ms == (held.expires_ms if expires else None)
+    assert (again.token, again.attempt) == (2, 1)

@@ -89,6 +89,7 @@ OUTCOMES: list[tuple[Outcome, tuple[object, ...]]] = [
     (Snoozed(50, unknown=True), ("U", *WHO, 50, b"", b"")),
     (Snoozed(50, until_ms=99), ("A", *WHO, 99, b"", b"")),
     (HandedBack(), ("H", *WHO, 0, b"", b"")),
+    (HandedBack(started=True), ("h", *WHO, 0, b"", b"")),
 ]
 
 

@@ -2,7 +2,7 @@
 --! needs root pending active schedule dead dead_at completed completed_count failed_count outcomes keep_results
 --! include time check lanes waiting schedule flow count log occurrence
 local WIDTH = 7
-local KINDS = { C = true, R = true, r = true, B = true, N = true, S = true, A = true, U = true, H = true }
+local KINDS = { C = true, R = true, r = true, B = true, N = true, S = true, A = true, U = true, H = true, h = true }
 local JOB_PARTS = { ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
 
 local function bad_outcomes()
@@ -100,6 +100,11 @@ local function uncount(job)
   redis.call('HSET', root .. 'job:' .. job.id, 'returned', (tonumber(job.row[10]) or 0) + 1)
 end
 
+-- A job that was begun has been started in time.
+local function expires_no_more(job)
+  redis.call('HDEL', root .. 'job:' .. job.id, 'expires', 'expires_in')
+end
+
 local function write_failure(job, state, text, history)
   if history == '' then
     end_claim(job, 'state', state, 'last_error', text)
@@ -124,8 +129,8 @@ local function snooze(job, due, unknown)
   end_claim(job, 'state', 'scheduled')
   if unknown then
     redis.call('HSETNX', root .. 'job:' .. job.id, 'unknown', now)
-  elseif job.row[9] then
-    redis.call('HDEL', root .. 'job:' .. job.id, 'unknown')
+  else
+    redis.call('HDEL', root .. 'job:' .. job.id, 'unknown', 'expires', 'expires_in')
   end
   uncount(job)
   wait_until(job, due)
@@ -138,8 +143,9 @@ local function write_outcome(job, gone)
   elseif kind == 'B' or kind == 'N' then
     bury(job, text, history)
     if kind == 'N' then pause_for_want_of_handler(job.id, job.row[11], text) end
-  elseif kind == 'H' then
+  elseif kind == 'H' or kind == 'h' then
     end_claim(job, 'state', 'pending')
+    if kind == 'h' then expires_no_more(job) end
     uncount(job)
     put_waiting(job.id, job.row[4])
     note('returned', job.id, job.row[1])
