@@ -35,6 +35,8 @@ def job_record(view: JobView, *, redactor: Redactor | None) -> dict[str, Any]:
         "lease_ends_at": rfc3339(view.lease_ms),
         "died_at": rfc3339(view.died_ms),
         "expires_at": rfc3339(view.expires_ms),
+        "scheduler": view.scheduler,
+        "scheduled_for": rfc3339(view.instant_ms),
         "last_error": _hidden(view.last_error, redactor),
         "payload": readable(view.payload, redactor),
         "failures": [_failure_record(failure) for failure in _failures(view, redactor)],
@@ -76,6 +78,7 @@ def job_lines(
         "lease ends": _moment(view.lease_ms, now_ms),
         "died": _moment(view.died_ms, now_ms),
         "expires": _moment(view.expires_ms, now_ms),
+        "made by": _maker(view),
         "payload": one_text(record["payload"]),
         "last error": record["last_error"],
         "failures": _timeline(_failures(view, redactor), now_ms),
@@ -93,6 +96,12 @@ def result_lines(record: dict[str, Any], kept: KeptResult, now_ms: int) -> dict[
         "finished": moment(kept.finished_ms, now_ms),
         "result": "(none)" if not kept.result else one_text(record["result"]),
     }
+
+
+def _maker(view: JobView) -> str | None:
+    if view.scheduler is None or view.instant_ms is None:
+        return view.scheduler
+    return f"scheduler {view.scheduler}, for {rfc3339(view.instant_ms)}"
 
 
 def _failures(view: JobView, redactor: Redactor | None) -> list[Failure]:

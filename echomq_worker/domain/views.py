@@ -69,6 +69,10 @@ class JobView:
     group: str | None = None
     expires_ms: int | None = None
     """When it is no longer to be started (Unix ms)."""
+    scheduler: str | None = None
+    """The scheduler that has made it."""
+    instant_ms: int | None = None
+    """The instant of the scheduler's occurrence that it is for (Unix ms)."""
     fields: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """The whole row."""
 

@@ -126,6 +126,8 @@ class Inspector:
             died_ms=read_ms(died),
             group=read_text(fields.get("group")),
             expires_ms=read_number(fields.get("expires")),
+            scheduler=read_text(fields.get("scheduler")),
+            instant_ms=read_number(fields.get("instant")),
             fields=fields,
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from echomq_worker import EchoMQ
+from echomq_worker.cli.words import rfc3339
 from echomq_worker.domain.job import JobId, State
 from echomq_worker.domain.scheduling.records import SchedulerState, SchedulerView
 from echomq_worker.store import QueueStore
@@ -150,6 +151,18 @@ async def test_a_job_is_made_now_and_its_id_is_printed(ask: Ask, app: EchoMQ, qu
         view = await queue.inspect(JobId(made))
         assert view is not None
         assert (view.state, view.name) == (State.PENDING, "mail.digest")
+
+
+async def test_a_job_tells_which_scheduler_has_made_it(ask: Ask, app: EchoMQ, queue: QueueStore):
+    await app.schedulers.put("digest", "mail.digest", cron="@yearly")
+    made = await app.schedulers.trigger("digest")
+    (run,) = (await view_of(queue, "digest")).runs
+
+    shown = await ask("job", "inspect", made.id)
+    (record,) = (await ask("job", "inspect", made.id, "--json")).records
+
+    assert (record["scheduler"], record["scheduled_for"]) == ("digest", rfc3339(run.instant_ms))
+    assert f"scheduler digest, for {record['scheduled_for']}" in shown.out
 
 
 async def test_a_pause_says_why_and_by_whom_and_a_resume_when_it_goes_on(
