@@ -16,6 +16,7 @@ local function fix_expiry(first, count, due)
   local name = first + count - 2
   if count == 0 or ARGV[name] ~= 'expires_in' then return nil end
   local wait = ARGV[name + 1]
-  ARGV[name], ARGV[name + 1] = 'expires', string.format('%.0f', due + wait)
+  local given = ARGV
+  given[name], given[name + 1] = 'expires', string.format('%.0f', due + wait)
   return wait
 end
