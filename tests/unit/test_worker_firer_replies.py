@@ -203,3 +203,21 @@ async def test_no_call_has_more_occurrences_of_one_scheduler_than_the_server_tak
     bench.queue.schedulers.stored["tick"].held_ms = NOW_MS - 400_000
     await after_a_look_at(bench, 5_000)
     assert len(bench.queue.schedulers.made) == 100
+
+
+async def test_a_full_batch_that_others_fire_is_not_fought_over(bench: Bench):
+    for number in range(FIRED_AT_ONCE):
+        bench.queue.schedulers.add(every(60_000, f"s{number}"), next_ms=NOW_MS + 5_000)
+
+    async def another() -> None:
+        for one in bench.queue.schedulers.stored.values():
+            one.next_ms = NOW_MS + 65_000
+
+    bench.queue.schedulers.on_fire = another
+    assert await after_a_look_at(bench, 5_000) == BEAT_MS
+
+
+async def test_one_that_cannot_be_read_here_is_looked_at_again_after_a_beat(bench: Bench):
+    bench.queue.schedulers.add(every(60_000), next_ms=NOW_MS + 5_000)
+    bench.queue.schedulers.stored["tick"].spec = None
+    assert await after_a_look_at(bench, 5_000) == BEAT_MS
