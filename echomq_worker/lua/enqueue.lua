@@ -31,9 +31,8 @@ while at <= #ARGV do
   if redis.call('EXISTS', row) == 1 then
     verdicts[#verdicts + 1] = '0'
   else
-    fix_expiry(at + 3, fields, now)
     redis.call('HSET', row, 'state', 'pending', 'attempts', '0', 'payload', payload,
-      unpack(ARGV, at + 3, at + 2 + fields))
+      row_fields(at + 3, fields, now))
     put_waiting(id)
     note('enqueued', id, 0)
     admitted = admitted + 1

@@ -35,10 +35,8 @@ while at <= #ARGV do
     verdicts[#verdicts + 1] = '0'
   else
     local due = mode == 'in' and due_after(ms) or ms
-    local expires_in = fix_expiry(at + 5, fields, math.max(due, now))
     redis.call('HSET', row, 'state', 'scheduled', 'attempts', '0', 'payload', payload,
-      unpack(ARGV, at + 5, at + 4 + fields))
-    if expires_in then redis.call('HSET', row, 'expires_in', expires_in) end
+      row_fields(at + 5, fields, math.max(due, now), true))
     put_scheduled(id, due)
     note('scheduled', id, 0)
     admitted = admitted + 1

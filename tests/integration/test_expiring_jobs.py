@@ -1,13 +1,17 @@
 """Jobs that say until when they are to be started, and how: from the producer to the worker."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from echomq_worker import EchoMQ, JobFailedError, JobState, Retry, testing
-from echomq_worker.store import Server, ServerOptions
+from echomq_worker.domain.job import After, At, Due
+from echomq_worker.errors import InvalidArgumentError
+from echomq_worker.store import QueueStore, Server, ServerOptions
 from echomq_worker.testing import inline
+from tests.support.jobs import A, B, new_job
 from tests.support.look import Look
 
 
@@ -99,3 +103,14 @@ async def test_in_memory_a_job_expires_by_the_clock_of_the_test():
         await kit.run_until_idle()
         assert ran == ["now", "moved"]
         assert not await moved.reschedule("1m")
+
+
+@pytest.mark.parametrize("due", [None, After(60_000), At(1)])
+async def test_a_wait_to_be_started_that_is_no_number_is_refused_before_anything_is_written(
+    queue: QueueStore, look: Look, due: Due | None
+):
+    odd = replace(new_job(B), due=due, expires=After(-1))
+    with pytest.raises(InvalidArgumentError, match="expires_in"):
+        await queue.enqueue([replace(new_job(A), due=due), odd])
+    assert await look.places() == {}
+    assert not await look.row(A)

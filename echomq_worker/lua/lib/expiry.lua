@@ -11,12 +11,13 @@ local function bad_expiry(first, count)
   return nil
 end
 
--- Put the instant in the place of the duration; returns the duration if there was one.
-local function fix_expiry(first, count, due)
-  local name = first + count - 2
-  if count == 0 or ARGV[name] ~= 'expires_in' then return nil end
-  local wait = ARGV[name + 1]
-  local given = ARGV
-  given[name], given[name + 1] = 'expires', string.format('%.0f', due + wait)
-  return wait
+-- Returns the names and values for the row, with the instant for the duration. If `moves`, the duration
+-- stays on the row too, so that who lets the job be due at another time can tell the instant anew.
+local function row_fields(first, count, due, moves)
+  local last = first + count - 1
+  if count == 0 or ARGV[last - 1] ~= 'expires_in' then return unpack(ARGV, first, last) end
+  local fields = { unpack(ARGV, first, moves and last or last - 2) }
+  fields[#fields + 1] = 'expires'
+  fields[#fields + 1] = string.format('%.0f', due + ARGV[last])
+  return unpack(fields)
 end
