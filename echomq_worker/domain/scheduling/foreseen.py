@@ -17,19 +17,18 @@ def foreseen(view: SchedulerView, n: int, *, now_ms: int) -> list[int]:
 
     Args:
         view: the scheduler.
-        n: how many; fewer if it ends before.
+        n: how many, from 1; fewer if it ends before.
         now_ms: the server's time.
     """
     spec = view.spec
-    if spec is None or view.state is SchedulerState.ENDED:
+    if spec is None or view.ended:
         return []
     first = view.next_ms
     if view.state is SchedulerState.PAUSED:
         first = first_next(spec, now_ms=now_ms, last_ms=view.last_ms)
-    left = n if spec.limit is None else min(n, spec.limit - view.count)
-    if first is None or left < 1:
+    if first is None:
         return []
-    return [first, *upcoming(spec, left - 1, after_ms=first, count=view.count + 1)]
+    return [first, *upcoming(spec, n - 1, after_ms=first, count=view.count + 1)]
 
 
 def zone_of(rule: CronRule | Every) -> tzinfo:
