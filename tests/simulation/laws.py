@@ -5,6 +5,7 @@ from collections import defaultdict
 from echomq_worker.domain.job import JobId
 from tests.simulation.examined import doctors_complaints
 from tests.simulation.plan import CRASH_LIMIT, LEASE_MS, PlannedJob
+from tests.simulation.schedules import broken_promises
 from tests.simulation.world import World
 
 Entry = tuple[int, str, JobId, int]
@@ -19,9 +20,13 @@ def broken_laws(world: World) -> list[str]:
     for entry in seen.log:
         of_job[entry[2]].append(entry)
     known = {job.id: job for job in world.plan.jobs}
+    known |= {
+        made.id: PlannedJob(made.id, -1, made.at_ms, None, ()) for made in world.network.fired
+    }
     broken += [f"{id_} was never enqueued by anybody" for id_ in of_job.keys() - known.keys()]
     for id_, job in known.items():
         broken += [f"{id_}: {text}" for text in _of_job(world, job, of_job[id_])]
+    broken += broken_promises(world)
     return broken + _left_behind(world) + doctors_complaints(world.server)
 
 
@@ -107,7 +112,7 @@ def _never_early(job: PlannedJob, history: list[Entry]) -> list[str]:
 
 
 def _left_behind(world: World) -> list[str]:
-    server, keys = world.server, world._keys
+    server, keys = world.server, world.keys
     rows = {key.decode().rpartition(":")[2] for key in server.ask("KEYS", keys.root + "job:*")}
     dead = {id_.decode() for id_ in server.ask("ZRANGE", keys.dead, 0, -1)}
     broken = [f"{id_} has a row and is in no place" for id_ in sorted(rows - dead)]

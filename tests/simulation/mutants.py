@@ -15,6 +15,15 @@ def _replaced(old: str, new: str, *scripts: str) -> Callable[[], Change]:
     return lambda: change
 
 
+def _both(*changes: Callable[[], Change]) -> Callable[[], Change]:
+    def change(name: str, source: str) -> str:
+        for each in changes:
+            source = each()(name, source)
+        return source
+
+    return lambda: change
+
+
 def _unchanged(_name: str, source: str) -> str:
     return source
 
@@ -46,6 +55,15 @@ MUTANTS: dict[str, Callable[[], Change]] = {
     "a death has no time": _replaced("redis.call('ZADD', dead_at, now, job.id)", "", "settle"),
     "due times are early": _replaced(
         "'-inf', now, 'LIMIT'", "'-inf', now + 40, 'LIMIT'", "claim", "beat", "settle"
+    ),
+    "a firing is not fenced": _both(
+        _replaced("or row[2] ~= firing.expected", "", "fire"),
+        _replaced(
+            "if not held and state.last and tonumber(instant) <= state.last", "if false", "fire"
+        ),
+    ),
+    "what is missed is not counted": _replaced(
+        "state.missed + firing.missed", "state.missed", "fire"
     ),
 }
 

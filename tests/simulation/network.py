@@ -11,12 +11,14 @@ import hiredis
 from redis.exceptions import BusyLoadingError, OutOfMemoryError, ResponseError
 from redis.exceptions import ConnectionError as CutError
 
+from echomq_worker.domain.job import JobId
 from tests.simulation.loop import VirtualLoop
+from tests.simulation.schedules import FiredOccurrence
 from tests.simulation.server import VirtualServer
 
 EPOCH_MS = 1_790_000_000_000
 """What the server's clock shows at the start."""
-NEEDS_MEMORY = ("enqueue", "schedule", "claim", "beat")
+NEEDS_MEMORY = ("enqueue", "schedule", "claim", "beat", "put_scheduler", "fire")
 SHOWN = 40
 WIDTH = 7
 """How many operands an outcome has."""
@@ -51,11 +53,13 @@ class Network:
     extended: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     accepted: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
     """When the outcome of a job under a token was first accepted."""
+    fired: list[FiredOccurrence] = field(default_factory=list[FiredOccurrence])
     over: bool = False
+    epoch_ms: int = EPOCH_MS
 
     @property
     def now_ms(self) -> int:
-        return EPOCH_MS + self.loop.now_ms
+        return self.epoch_ms + self.loop.now_ms
 
     def note(self, *words: object) -> None:
         self.trace.append(f"{self.loop.now_ms:>6} {' '.join(map(str, words))}")
@@ -140,6 +144,8 @@ class Network:
             ]
         if name == "settle":
             self._note_accepted(parts, reply[0].decode())
+        if name == "fire":
+            self._note_fired(parts, reply)
         self._serve_waiters()
         return reply
 
@@ -158,6 +164,20 @@ class Network:
             if verdict == "1":
                 found = (parts[at + 1].decode(), int(parts[at + 2]))
                 self.accepted.setdefault(found, self.now_ms)
+
+    def _note_fired(self, parts: Sequence[bytes], words: Sequence[bytes]) -> None:
+        at = 3 + int(parts[2]) + 1
+        for word in words:
+            name, size = parts[at].decode(), int(parts[at + 8])
+            pairs = parts[at + 9 : at + 9 + 2 * size]
+            self.fired += [
+                FiredOccurrence(self.now_ms, name, int(instant), JobId(id_.decode()))
+                for verdict, id_, instant in zip(
+                    word.decode(), pairs[::2], pairs[1::2], strict=False
+                )
+                if verdict == "1"
+            ]
+            at += 9 + 2 * size
 
     def name_of(self, parts: Sequence[bytes]) -> str:
         if not parts[0].startswith(b"EVAL"):

@@ -6,6 +6,7 @@ from random import Random
 from echomq_worker.domain.ids import BrandedId
 from echomq_worker.domain.job import JobId
 from tests.simulation.network import EPOCH_MS
+from tests.simulation.schedules import PlannedScheduler, schedulers_of
 
 LEASE_MS = 1_500
 BEAT_MS = 500
@@ -57,6 +58,7 @@ class Plan:
     """Nothing happens that may cost anybody a lease."""
     jobs: list[PlannedJob] = field(default_factory=list[PlannedJob])
     events: list[Event] = field(default_factory=list[Event])
+    schedulers: list[PlannedScheduler] = field(default_factory=list[PlannedScheduler])
 
 
 EVENTS = (
@@ -92,6 +94,7 @@ def plan_of(seed: int) -> Plan:
         at_ms = dice.randint(200, STORM_MS)
         plan.events.append(Event(at_ms, dice.choice(EVENTS), dice.randint(100, 3 * LEASE_MS)))
     plan.events.sort(key=lambda event: event.at_ms)
+    plan.schedulers = schedulers_of(seed, EPOCH_MS)
     if dice.random() < CALM_SHARE:
         plan.is_calm, plan.fault_rate = True, 0.0
         plan.events = [event for event in plan.events if event.kind in HARMLESS]

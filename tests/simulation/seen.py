@@ -14,6 +14,8 @@ class Seen:
     unknown: set[JobId] = field(default_factory=set[JobId])
     refused: set[JobId] = field(default_factory=set[JobId])
     succeeded: Counter[JobId] = field(default_factory=Counter[JobId])
+    declared: set[str] = field(default_factory=set[str])
+    """Schedulers whose declaration was acknowledged."""
     discarded: set[JobId] = field(default_factory=set[JobId])
     waits: dict[JobId, list[int]] = field(default_factory=dict[JobId, list[int]])
     complaints: list[str] = field(default_factory=list[str])

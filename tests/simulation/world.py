@@ -17,6 +17,7 @@ from tests.simulation.behaviour import registry_of
 from tests.simulation.loop import StuckError, VirtualLoop
 from tests.simulation.network import LATEST_MS, Network
 from tests.simulation.plan import STORM_MS, Event, Plan, PlannedJob, plan_of
+from tests.simulation.schedules import PlannedScheduler
 from tests.simulation.seen import Seen
 from tests.simulation.server import VirtualServer
 from tests.simulation.worker import QUEUE, SimulatedWorker, store_of
@@ -41,7 +42,7 @@ class World:
         )
         self.workers: list[SimulatedWorker] = []
         self._pausing: list[asyncio.Task[None]] = []
-        self._keys = Keyspace(QUEUE)
+        self.keys = Keyspace(QUEUE)
         self._registry = registry_of(self.plan, self.network, self.seen)
 
     def run(self) -> None:
@@ -64,6 +65,7 @@ class World:
         for _ in range(self.plan.workers):
             self._start_worker()
         producers = [asyncio.create_task(self._produce(which)) for which in range(2)]
+        producers += [asyncio.create_task(self._declare(each)) for each in self.plan.schedulers]
         for event in self.plan.events:
             await self._until(event.at_ms)
             self.network.note("===", event.kind, event.ms)
@@ -110,6 +112,17 @@ class World:
             self.seen.acknowledged.add(job.id)
             if admission is Admission.DUPLICATE:
                 self.seen.complaints.append(f"{job.id} was a duplicate at its first enqueue")
+
+    async def _declare(self, planned: PlannedScheduler) -> None:
+        await self._until(planned.at_ms)
+        store = store_of(self.network, f"p {planned.spec.name}")
+        store.use_caller(Caller(name=f"declarer {planned.spec.name}"))
+        try:
+            await store.schedulers.put(planned.spec, force=False, source="api", tz="")
+        except ServerError as error:
+            self.network.note("--- not declared", planned.spec.name, repr(error)[:120])
+        else:
+            self.seen.declared.add(planned.spec.name)
 
     # --- faults ----------------------------------------------------------------------------
 
@@ -188,7 +201,7 @@ class World:
 
     async def _quiet(self) -> None:
         end_ms = self.loop.now_ms + QUIET_MS
-        keys = self._keys
+        keys = self.keys
         await asyncio.sleep((LATEST_MS + 100) / 1_000)  # until what is late has arrived
         await asyncio.gather(*self._pausing)
         await self._operate("resume")  # a late copy may have paused it once more
@@ -200,7 +213,9 @@ class World:
             await asyncio.sleep(0.3)
 
     def _left(self) -> bool:
-        return self.server.ask("EXISTS", *(getattr(self._keys, name) for name in PLACES)) > 0
+        if self.server.ask("ZCOUNT", self.keys.schedulers, "-inf", "(+inf"):
+            return True
+        return self.server.ask("EXISTS", *(getattr(self.keys, name) for name in PLACES)) > 0
 
     async def _stop_all(self) -> None:
         for worker in self.workers:
@@ -219,7 +234,7 @@ class World:
                 self.seen.complaints.append(f"{worker.name} broke: {worker.life.exception()!r}")
 
     def _read_log(self) -> None:
-        for position, fields in self.server.ask("XRANGE", self._keys.log, "-", "+"):
+        for position, fields in self.server.ask("XRANGE", self.keys.log, "-", "+"):
             found = dict(zip(fields[::2], fields[1::2], strict=True))
             at_ms = int(position.partition(b"-")[0])
             event, id_ = found[b"event"].decode(), JobId(found[b"id"].decode())
