@@ -47,6 +47,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._serials = count(1)
         self._frozen: dict[str, list[Any]] = {}
         super().__init__(self._jump)
+        # Less is lost in the digits of a time that is months away: nothing would ever be due.
+        self._clock_resolution = 1e-6
         self.set_task_factory(cast("Any", _new_task))
         self.unhandled: list[str] = []
         """What broke in a task or callback, and nobody was there to hear of it."""

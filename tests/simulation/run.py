@@ -98,7 +98,7 @@ def _run_chunk(chunk: tuple[list[int], str | None]) -> list[Told]:
 
 
 def _open(embedded: EmbeddedServer, mutant: str | None) -> VirtualServer:
-    _be_quiet()
+    be_quiet()
     return VirtualServer(unquote(urlsplit(embedded.url).path), apply_mutant(mutant))
 
 
@@ -114,7 +114,8 @@ def _show(seed: int, mutant: str | None, *, trace: bool) -> int:
     return 1 if broken else 0
 
 
-def _be_quiet() -> None:
+def be_quiet() -> None:
+    """Write no log lines."""
     structlog.configure(
         processors=[_drop], wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL)
     )
