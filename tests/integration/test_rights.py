@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 import redis
 
+from echomq_worker.domain.job import At
 from echomq_worker.domain.outcome import Buried, Completed, Retried, Snoozed
 from echomq_worker.domain.replies import Presence
 from echomq_worker.embedded import EmbeddedServer
@@ -60,6 +61,8 @@ async def produce(server: Server) -> None:
     queue = server.queue(QUEUE)
     await queue.enqueue([new_job(A, keep_result_ms=60_000), new_job(B)])
     await queue.enqueue([new_job(C, after_ms=3_600_000)])
+    await queue.reschedule([C], At(1))
+    await queue.promote_now([C])
     await queue.inspect(A)
     await queue.result(A)
     for id_ in (A, B, C):
