@@ -19,8 +19,10 @@ local later = redis.call('ZRANGEBYSCORE', schedulers, '(' .. string.format('%.0f
 local found = {}
 for i = 1, #due, 2 do
   local key = root .. 'scheduler:' .. due[i]
-  local kind = redis.call('TYPE', key)['ok']
-  local values = kind == 'hash' and redis.call('HMGET', key, unpack(ARGV, fields)) or {}
+  local values = redis.pcall('HMGET', key, unpack(ARGV, fields))
+  -- Only what looks odd is looked at twice.
+  local kind = values[1] and 'hash' or redis.call('TYPE', key)['ok']
+  if kind ~= 'hash' then values = {} end
   found[#found + 1] = { due[i], due[i + 1], kind, values }
 end
 return { now, later[2] or '', found }

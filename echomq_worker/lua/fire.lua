@@ -19,7 +19,7 @@ if wrong then return wrong end
 local call = { names = {}, ids = {}, bytes = 0 }
 local words = {}
 for i, firing in ipairs(plan) do
-  local row = redis.pcall('HMGET', scheduler_key(firing.name), unpack(BOOKS))
+  local row = redis.pcall('HMGET', scheduler_key(firing.name), unpack(WANTED))
   local word = refused(firing, row, call)
   if not word then
     firing.state, word = decide_all(firing, row)

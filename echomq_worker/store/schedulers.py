@@ -139,7 +139,7 @@ class SchedulerStore:
     async def fire(self, firings: Sequence[Firing]) -> Sequence[Fired]:
         """Make the jobs of occurrences, each at most once, whoever else tries to.
 
-        Sent in calls of at most 500 schedulers and 1,000 occurrences.
+        Sent in calls of at most 250 schedulers and 500 occurrences.
 
         Returns:
             What became of each firing, in order.

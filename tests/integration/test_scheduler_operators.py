@@ -157,10 +157,11 @@ async def test_a_trigger_does_not_ask_about_overlaps_but_later_occurrences_do(
     await times.put(every(overlap="skip"))
     await times.make_due()
     await times.fire_due()
-    assert await times.store.trigger("s1", A) is Admission.ENQUEUED
+    assert await times.store.trigger("s1", job_id(500)) is Admission.ENQUEUED
     assert len(await times.jobs()) == 2
 
     held = await claim_one(line)
+    assert held.id != job_id(500)
     await settle(line, held, Completed())
     await times.make_due()
     assert await times.fire_one() == [SKIPPED]
@@ -169,15 +170,18 @@ async def test_a_trigger_does_not_ask_about_overlaps_but_later_occurrences_do(
     assert await times.fire_one() == [FIRED]
 
 
-async def test_many_triggers_do_not_hide_the_predecessor(times: Timetable, line: Line):
+async def test_many_triggers_do_not_hide_the_predecessor(times: Timetable, line: Line, look: Look):
     await times.put(every(overlap="skip"))
     await times.make_due()
     await times.fire_due()
     held = await claim_one(line)
     for number in range(15):
-        await times.store.trigger("s1", job_id(number))
-        await settle(line, await claim_one(line), Completed())
+        await times.store.trigger("s1", job_id(500 + number))
 
+    live = (await look.hash(look.keys.scheduler("s1")))["live"].split()
+    assert (live[0], len(live)) == (held.id, 10)
+    for _ in range(15):
+        await settle(line, await claim_one(line), Completed())
     await times.make_due()
     assert await times.fire_one() == [SKIPPED]
     await settle(line, held, Completed())

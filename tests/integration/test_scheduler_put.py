@@ -199,6 +199,27 @@ async def test_a_raised_revision_alone_is_remembered(times: Timetable):
     assert await times.put(every(template=OTHER, revision=2)) is PutVerdict.OLDER
 
 
+async def test_what_was_replaced_may_come_back_under_a_raised_revision(times: Timetable):
+    await times.put(every())
+    await times.put(every(template=OTHER))
+    await times.put(every(template=OTHER, revision=1))
+
+    assert await times.put(every(revision=1)) is PutVerdict.CHANGED
+
+
+async def test_what_is_kept_back_is_looked_at_soon_also_under_a_new_rule(
+    times: Timetable, look: Look
+):
+    await times.put(every(overlap="queue-one", misfire="all"))
+    await times.make_due(periods=2)
+    await times.fire_due()
+
+    assert await times.put(cron("0 0 1 1 *", overlap="queue-one")) is PutVerdict.RETIMED
+    assert (await times.view()).held_ms is not None
+    wakes = (await look.scores(look.keys.schedulers))["s1"]
+    assert wakes <= await times.store.now_ms()
+
+
 async def test_ten_replaced_declarations_are_remembered(times: Timetable, look: Look):
     for attempts in range(1, 15):
         await times.put(every(template=Template(name="report", max_attempts=attempts)))

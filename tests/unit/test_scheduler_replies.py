@@ -6,8 +6,6 @@ import pytest
 
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.scheduling.records import (
-    FIRED_AT_ONCE,
-    OCCURRENCES_AT_ONCE,
     Firing,
     OccurrenceVerdict,
     SchedulerState,
@@ -16,6 +14,8 @@ from echomq_worker.domain.scheduling.records import (
 from echomq_worker.domain.scheduling.spec import SchedulerSpec, scheduler_spec
 from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.protocol.scheduler_replies import (
+    CALL_OCCURRENCES,
+    CALL_SCHEDULERS,
     DUE_FIELDS,
     firing_operands,
     firing_parts,
@@ -77,10 +77,10 @@ def test_a_firing_is_spelled_with_its_occurrences():
 
 
 def test_a_call_takes_so_many_schedulers_and_occurrences():
-    many = [fire(str(number)) for number in range(FIRED_AT_ONCE + 1)]
-    assert [len(part) for part in firing_parts(many)] == [FIRED_AT_ONCE, 1]
-    heavy = [fire(str(number), occurrences=100) for number in range(11)]
-    assert [len(part) for part in firing_parts(heavy)] == [OCCURRENCES_AT_ONCE // 100, 1]
+    many = [fire(str(number)) for number in range(CALL_SCHEDULERS + 1)]
+    assert [len(part) for part in firing_parts(many)] == [CALL_SCHEDULERS, 1]
+    heavy = [fire(str(number), occurrences=100) for number in range(6)]
+    assert [len(part) for part in firing_parts(heavy)] == [CALL_OCCURRENCES // 100, 1]
     assert list(firing_parts([])) == []
 
 

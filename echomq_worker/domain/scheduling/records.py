@@ -11,9 +11,9 @@ from echomq_worker.domain.scheduling.spec import SchedulerSpec
 from echomq_worker.domain.views import PauseNote
 
 FIRED_AT_ONCE = 500
-"""The most schedulers that one call reads or fires."""
+"""The most schedulers that are read by one call; what is fired goes in calls of half as many."""
 OCCURRENCES_AT_ONCE = 1_000
-"""The most occurrences that one call fires."""
+"""The most occurrences that a firer plans at once; they go in calls of half as many."""
 RUNS = 10
 """How many occurrences a scheduler remembers."""
 

@@ -4,7 +4,10 @@
 local MOST_SCHEDULERS, MOST_OCCURRENCES, MOST_BYTES = 500, 1000, 8388608
 -- A predecessor may end without a word to us: in the hands of a peer.
 local HELD_LOOK_MS = 10000
-local BOOKS = { 'digest', 'next', 'paused', 'last', 'held', 'overlap', 'live', 'runs', 'count', 'missed', 'skipped' }
+local BOOKS = { 'digest', 'next', 'paused', 'last', 'held', 'overlap', 'live', 'runs', 'count', 'missed', 'skipped',
+  'tz' }
+local WANTED = { unpack(BOOKS) }
+for _, field in ipairs(TEMPLATE) do WANTED[#WANTED + 1] = field end
 
 -- One scheduler of the call: name, expected next, digest, next, wake, tz, ended, missed, k, and k times
 -- an id and an instant.
@@ -60,7 +63,7 @@ local function decide_all(firing, row)
   local state = {
     last = tonumber(row[4]), held = row[5], overlap = row[6], live = guarded and still_live(row[7]) or {},
     runs = read_runs(row[8]), count = tonumber(row[9]) or 0, missed = tonumber(row[10]) or 0,
-    skipped = tonumber(row[11]) or 0, fired = {}, had_live = row[7], had_held = row[5],
+    skipped = 0, had_skipped = tonumber(row[11]) or 0, tz = row[12], fired = {}, had_live = row[7], had_held = row[5],
   }
   local verdicts = {}
   for i = firing.first, firing.past - 1, 2 do
@@ -84,32 +87,39 @@ local function refused(firing, row, call)
     local id = ARGV[i]
     if call.ids[id] or redis.call('EXISTS', root .. 'job:' .. id) == 1 then return 'i' end
   end
-  firing.template = redis.call('HMGET', scheduler_key(firing.name), unpack(TEMPLATE))
+  firing.template = {}
+  for i = 1, #TEMPLATE do firing.template[i] = row[#BOOKS + i] end
   local bytes = #(firing.template[1] or '') * firing.size
   if call.bytes > 0 and call.bytes + bytes > MOST_BYTES then return 'l' end
   call.bytes = call.bytes + bytes
   return nil
 end
 
+-- Only what changes is written: a hash of many fields is searched for each of them.
 local function write_books(firing, state)
-  local set = { 'next', firing.instant, 'tz', firing.tz }
-  local gone = {}
-  local function put(field, value, was)
+  local set, gone = { 'next', firing.instant }, {}
+  local function put(field, value)
+    set[#set + 1] = field
+    set[#set + 1] = value
+  end
+  local function keep(field, value, was)
     if value and value ~= '' then
-      set[#set + 1] = field
-      set[#set + 1] = value
+      if value ~= was then put(field, value) end
     elseif was then
       gone[#gone + 1] = field
     end
   end
-  put('last', state.last and digits(state.last))
-  put('count', digits(state.count + #state.fired))
-  put('missed', digits(state.missed + firing.missed))
-  put('skipped', digits(state.skipped))
-  put('ended', firing.ended)
-  put('held', state.held, state.had_held)
-  put('live', table.concat(state.live, ' '), state.had_live)
-  if #state.fired > 0 then prune_runs(state.runs, set, gone) end
+  if state.last then put('last', digits(state.last)) end
+  if #state.fired > 0 then
+    put('count', digits(state.count + #state.fired))
+    prune_runs(state.runs, set, gone)
+  end
+  if firing.missed > 0 then put('missed', digits(state.missed + firing.missed)) end
+  if state.skipped > 0 then put('skipped', digits(state.had_skipped + state.skipped)) end
+  if firing.tz ~= state.tz then put('tz', firing.tz) end
+  if firing.ended ~= '' then put('ended', firing.ended) end
+  keep('held', state.held, state.had_held)
+  keep('live', table.concat(state.live, ' '), state.had_live)
   local key = scheduler_key(firing.name)
   redis.call('HSET', key, unpack(set))
   if #gone > 0 then redis.call('HDEL', key, unpack(gone)) end
