@@ -1,7 +1,7 @@
 """Puts a worker together: settings, an application and a server become a running daemon."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -12,9 +12,17 @@ from echomq_worker.app import EchoMQ
 from echomq_worker.config import Settings
 from echomq_worker.domain.backoff import exponential
 from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.limits import PAYLOAD_BYTES
 from echomq_worker.domain.printable import printable
 from echomq_worker.domain.scheduling.declared import DeclaredScheduler
-from echomq_worker.errors import AccessError, EvictionPolicyError, ServerError, UnavailableError
+from echomq_worker.domain.size import format_size
+from echomq_worker.errors import (
+    AccessError,
+    EvictionPolicyError,
+    HandlerError,
+    ServerError,
+    UnavailableError,
+)
 from echomq_worker.observe.heartbeat_file import Heartbeat, HeartbeatFile
 from echomq_worker.store import Server, ServerInfo
 from echomq_worker.store.extender import BlockingExtender
@@ -78,9 +86,21 @@ def worker_options(settings: Settings) -> WorkerOptions:
 
 
 def declared_schedulers(
-    declared: Iterable[DeclaredScheduler], revision: int
+    declared: Sequence[DeclaredScheduler], revision: int, max_payload: int = PAYLOAD_BYTES
 ) -> list[DeclaredScheduler]:
-    """Return schedulers with the `revision` of this deploy, where they name none of their own."""
+    """Return schedulers with the `revision` of this deploy, where they name none of their own.
+
+    Raises:
+        HandlerError: if the arguments of one are larger than `max_payload`, in bytes.
+    """
+    for one in declared:
+        if (size := len(one.spec.template.payload)) > max_payload:
+            msg = (
+                f"the arguments of scheduler {one.spec.name} ({one.place}) are "
+                f"{format_size(size)}, the limit {format_size(max_payload)} (ECHOMQ_MAX_PAYLOAD). "
+                f"Store the data elsewhere and pass a reference"
+            )
+            raise HandlerError(msg)
     return [
         one if one.spec.revision else replace(one, spec=replace(one.spec, revision=revision))
         for one in declared
@@ -191,7 +211,9 @@ class Wired:
             registry=self.app.registry,
             clock=self.clock,
             mint=self.app.minter.mint,
-            scheduled=declared_schedulers(self.app.scheduled, self.settings.revision),
+            scheduled=declared_schedulers(
+                self.app.scheduled, self.settings.revision, self.settings.max_payload
+            ),
             zone_data=zone_data_version(),
             fleet=self.server.fleet,
             lifespan=self.app.lifespan_context,

@@ -7,14 +7,19 @@ from typing import Any
 
 import structlog
 
+from echomq_worker.app import EchoMQ
 from echomq_worker.cli.output import say
 from echomq_worker.cli.words import installed
 from echomq_worker.config import Settings
 from echomq_worker.domain.duration import format_duration
+from echomq_worker.domain.scheduling.declared import DeclaredScheduler
 from echomq_worker.domain.views import ServerInfo
-from echomq_worker.handlers import Handler, Registry
+from echomq_worker.handlers import Handler
 from echomq_worker.version import __version__
 from echomq_worker.zones import zone_data_version
+
+MOST_SCHEDULES = 10
+"""So many schedulers are shown, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +49,12 @@ class Herald:
         log.log({"info": 20, "warning": 30}[level], event, **facts)
 
 
-def introduce(herald: Herald, settings: Settings, registry: Registry, info: ServerInfo) -> None:
+def introduce(herald: Herald, settings: Settings, app: EchoMQ, info: ServerInfo) -> None:
     """Say who is starting, where, and what it will run."""
-    named = [label(handler) for handler in registry.handlers()]
+    named = [label(handler) for handler in app.registry.handlers()]
     herald.tell(
         "worker.introduced",
-        "\n".join(banner(settings, named, info)),
+        "\n".join(banner(settings, named, info, app.scheduled)),
         version=__version__,
         python=platform.python_version(),
         wire=settings.wire_version,
@@ -59,8 +64,9 @@ def introduce(herald: Herald, settings: Settings, registry: Registry, info: Serv
         memory_policy=info.memory_policy,
         clock_offset_ms=info.clock_offset_ms,
         handlers=named,
+        schedulers=[one.spec.name for one in app.scheduled],
     )
-    for queue, names in unserved(settings, registry).items():
+    for queue, names in unserved(settings, app).items():
         herald.warn(
             "queue.not_served",
             f"jobs of {', '.join(names)} go to queue {queue}, which this worker does not serve "
@@ -71,7 +77,12 @@ def introduce(herald: Herald, settings: Settings, registry: Registry, info: Serv
         )
 
 
-def banner(settings: Settings, handlers: Sequence[str], info: ServerInfo) -> Iterator[str]:
+def banner(
+    settings: Settings,
+    handlers: Sequence[str],
+    info: ServerInfo,
+    scheduled: Sequence[DeclaredScheduler] = (),
+) -> Iterator[str]:
     """Return what people get to read, line by line."""
     yield (
         f"echomq {__version__}  python {platform.python_version()}  redis-py {installed('redis')}  "
@@ -81,12 +92,19 @@ def banner(settings: Settings, handlers: Sequence[str], info: ServerInfo) -> Ite
         f"server    {info.name} {info.version} at {info.location}  "
         f"policy {info.memory_policy or 'unknown'}  clock {info.clock_offset_ms:+d} ms"
     )
-    yield from what_runs(settings, handlers)
+    yield from what_runs(settings, handlers, scheduled)
 
 
-def what_runs(settings: Settings, handlers: Sequence[str]) -> Iterator[str]:
-    """Return the lines about handlers and queues."""
+def what_runs(
+    settings: Settings, handlers: Sequence[str], scheduled: Sequence[DeclaredScheduler] = ()
+) -> Iterator[str]:
+    """Return the lines about handlers, schedulers and queues."""
     yield f"handlers  {'  '.join(handlers) or 'none'}  ({len(handlers)})"
+    for place, one in enumerate(scheduled[:MOST_SCHEDULES]):
+        head = " " * len("schedules") if place else "schedules"
+        yield f"{head} {one.spec.name}  {one.spec.rule.describe()}"
+    if len(scheduled) > MOST_SCHEDULES:
+        yield f"{' ' * len('schedules')} ... {len(scheduled) - MOST_SCHEDULES} more"
     queues = "  ".join(map(str, settings.queues))
     yield f"queues    {queues}  {settings.concurrency} at once"
 
@@ -102,11 +120,14 @@ def label(handler: Handler) -> str:
     return handler.name or f"{handler.queue} (raw)"
 
 
-def unserved(settings: Settings, registry: Registry) -> dict[str, list[str]]:
-    """Return the queues that handlers' jobs go to and this worker does not serve."""
+def unserved(settings: Settings, app: EchoMQ) -> dict[str, list[str]]:
+    """Return the queues that jobs go to and this worker does not serve, and whose jobs these are."""
     served = {queue.name for queue in settings.queues}
     found: dict[str, list[str]] = {}
-    for handler in registry.handlers():
+    for handler in app.registry.handlers():
         if handler.queue not in served:
             found.setdefault(handler.queue, []).append(label(handler))
+    for one in app.scheduled:
+        if one.queue not in served:
+            found.setdefault(one.queue, []).append(f"scheduler {one.spec.name}")
     return found

@@ -66,6 +66,15 @@ def show_only(settings: Settings, app: EchoMQ, *, as_json: bool) -> int:
                     {"name": handler.name, "queue": handler.queue}
                     for handler in app.registry.handlers()
                 ],
+                "schedules": [
+                    {
+                        "name": one.spec.name,
+                        "queue": one.queue,
+                        "job": one.spec.template.name,
+                        "rule": one.spec.rule.describe(),
+                    }
+                    for one in app.scheduled
+                ],
                 "queues": [
                     {"name": queue.name, "weight": queue.weight} for queue in settings.queues
                 ],
@@ -73,7 +82,8 @@ def show_only(settings: Settings, app: EchoMQ, *, as_json: bool) -> int:
             }
         )
         return ExitCode.OK
-    for line in what_runs(settings, [label(handler) for handler in app.registry.handlers()]):
+    handlers = [label(handler) for handler in app.registry.handlers()]
+    for line in what_runs(settings, handlers, app.scheduled):
         say(line)
     return ExitCode.OK
 
@@ -123,7 +133,7 @@ class _Shift:
             info = await self._reach(server, herald)
             check_policy(info, allowed=self.settings.allow_eviction)
             await check_rights(server, self.settings, info)
-            introduce(herald, self.settings, self.app.registry, info)
+            introduce(herald, self.settings, self.app, info)
             async with self.app:
                 status = await self._wired(server, herald).run(burst=self.burst)
                 if status.must_force:

@@ -54,16 +54,32 @@ def test_the_banner_says_who_where_and_what():
     assert lines[3] == "queues    mail:2  default  32 at once"
 
 
+def test_the_banner_shows_the_schedulers_of_the_code():
+    app = application()
+    job = app.job("mail.sort")(lambda: None)
+    for n in range(12):
+        app.every("15m", name=f"mail.{n}")(job)
+
+    lines = list(banner(settings_of(), [], INFO, app.scheduled))
+
+    assert lines[3:5] == ["schedules mail.0  every 15m", "          mail.1  every 15m"]
+    assert lines[13] == "          ... 2 more"
+
+
 def test_the_last_line_says_how_to_stop():
     line = ready(settings_of(ECHOMQ_SHUTDOWN_TIMEOUT="10s"), 0.314)
 
     assert line == "ready in 0.31s. Ctrl-C drains (up to 10s), twice cancels."
 
 
-def test_handlers_whose_queue_is_not_served_are_found():
-    assert unserved(settings_of(), application().registry) == {
+def test_handlers_and_schedulers_whose_queue_is_not_served_are_found():
+    app = application()
+    app.every("15m", queue="mail", job="tidy")(lambda: None)
+
+    assert unserved(settings_of(), app) == {
         "reports": ["report.render"],
         "legacy": ["legacy (raw)"],
+        "mail": ["tidy", "scheduler tidy"],
     }
 
 
@@ -104,6 +120,7 @@ def test_what_would_run_is_told_to_programs(capsys: pytest.CaptureFixture[str]):
     told = json.loads(capsys.readouterr().out)
     assert {"name": "report.render", "queue": "reports"} in told["handlers"]
     assert {"name": None, "queue": "legacy"} in told["handlers"]
+    assert told["schedules"] == []
     assert told["queues"] == [{"name": "mail", "weight": 2}]
     assert told["concurrency"] == 32
 

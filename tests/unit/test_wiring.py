@@ -9,8 +9,9 @@ import pytest
 
 from echomq_worker.config import Settings, load
 from echomq_worker.domain.scheduling.declared import DeclaredScheduler
+from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.domain.views import ServerInfo
-from echomq_worker.errors import AccessError, EvictionPolicyError, UnavailableError
+from echomq_worker.errors import AccessError, EvictionPolicyError, HandlerError, UnavailableError
 from echomq_worker.store import Server
 from echomq_worker.wiring import (
     check_policy,
@@ -85,6 +86,16 @@ def test_schedulers_without_a_revision_of_their_own_have_that_of_the_deploy():
 
     assert [one.spec.revision for one in declared_schedulers(declared, 3)] == [3, 7]
     assert [one.spec.revision for one in declared_schedulers(declared, 0)] == [0, 7]
+
+
+def test_arguments_of_a_scheduler_have_the_limit_of_a_payload():
+    template = Template(name="report", payload=b"x" * 2_000)
+    spec = replace(every(1_000, "a"), template=template)
+    declared = [DeclaredScheduler("q", spec, "jobs.report")]
+
+    assert declared_schedulers(declared, 0, 2_000) == declared
+    with pytest.raises(HandlerError, match=r"arguments of scheduler a \(jobs.report\) are"):
+        declared_schedulers(declared, 0, 1_999)
 
 
 def test_the_longest_wait_is_never_shorter_than_the_first():
