@@ -18,6 +18,7 @@ from echomq_worker.domain.scheduling.records import (
     Whole,
 )
 from echomq_worker.domain.scheduling.spec import SchedulerSpec
+from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.worker.ports import Queue
 from echomq_worker.worker.schedule_lines import ScheduleLines
 from echomq_worker.worker.stats import Stats
@@ -147,7 +148,7 @@ class Volley:
         for _ in range(MINT_TRIES):
             if not look.waiting:
                 break
-            self._answered(look, await schedulers.fire(look.waiting))
+            await self._send(look)
         look.left = look.left or bool(look.waiting)
         look.waiting.clear()
         # What nobody could fire now must not be looked at again and again.
@@ -192,10 +193,34 @@ class Volley:
         look.chosen[due.name] = due.spec
         return firing
 
-    def _answered(self, look: Look, answers: Sequence[Fired]) -> None:
-        """Take in what became of the firings."""
-        asked, look.waiting = look.waiting, []
+    async def _send(self, look: Look) -> None:
+        asked = look.waiting
+        try:
+            answers = await self._queue.schedulers.fire(asked)
+        except InvalidArgumentError:
+            # Nothing of it was done: one is at fault, and the others must not suffer.
+            await self._send_alone(look)
+        else:
+            look.waiting = self._answered(look, asked, answers)
+
+    async def _send_alone(self, look: Look) -> None:
+        while look.waiting:
+            one = look.waiting[-1:]
+            try:
+                answers = await self._queue.schedulers.fire(one)
+            except InvalidArgumentError as error:
+                look.left = True
+                self._lines.unreadable(self.queue, one[0].name, str(error))
+            else:
+                look.left = bool(self._answered(look, one, answers)) or look.left
+            look.waiting.pop()
+
+    def _answered(
+        self, look: Look, asked: Sequence[Firing], answers: Sequence[Fired]
+    ) -> list[Firing]:
+        """Take in what became of firings; return those to ask for again, with other ids."""
         fired: list[tuple[str, int, int]] = []
+        again: list[Firing] = []
         for firing, answer in zip(asked, answers, strict=True):
             if answer.whole is Whole.OK:
                 look.done = True
@@ -203,13 +228,14 @@ class Volley:
                 fired += self._fired(look, firing, answer.verdicts)
             elif answer.whole is Whole.ID_TAKEN:
                 fresh = tuple((self._mint(), instant) for _, instant in firing.occurrences)
-                look.waiting.append(replace(firing, occurrences=fresh))
+                again.append(replace(firing, occurrences=fresh))
             elif answer.whole is Whole.LATER:
                 look.later = True
             else:
                 look.left = True  # another has changed it; if not, it comes again
         self._count(look, len(fired))
         self._lines.fired(self.queue, fired)
+        return again
 
     def _fired(
         self, look: Look, firing: Firing, verdicts: Sequence[OccurrenceVerdict]

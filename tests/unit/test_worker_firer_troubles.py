@@ -82,6 +82,22 @@ async def test_one_whose_rule_fails_here_does_not_stop_the_others(
         assert [name for name, _, _ in rig.queue.schedulers.made] == ["good", "good"]
 
 
+async def test_one_that_the_server_refuses_to_fire_does_not_stop_the_others():
+    rig = Rig()
+    for name in ("odd", "good", "fine"):
+        rig.queue.schedulers.add(every(300, name))
+    rig.queue.schedulers.refused = {"odd"}
+    with capture_logs() as logs:
+        async with rig.running():
+            await rig.clock.advance(600)
+            assert sorted(name for name, _, _ in rig.queue.schedulers.made) == [
+                *("fine", "fine"),
+                *("good", "good"),
+            ]
+    (line,) = [line for line in logs if line["event"] == "schedule.unreadable"]
+    assert (line["scheduler"], line["reason"]) == ("odd", "firing is not as expected")
+
+
 async def test_one_that_newer_zone_data_has_timed_is_left_to_workers_that_have_them():
     rig = Rig()
     rig.zone_data = "2026a"

@@ -21,6 +21,7 @@ from echomq_worker.domain.scheduling.records import (
 )
 from echomq_worker.domain.scheduling.spec import SchedulerSpec, scheduler_spec
 from echomq_worker.domain.scheduling.template import Template
+from echomq_worker.errors import InvalidArgumentError
 from tests.fakes import NOW_MS, FakeClock
 
 
@@ -68,6 +69,8 @@ class FakeSchedulers:
     """Raised by the next firings after they were done."""
     taken_ids: int = 0
     """So many of the next firings find their ids taken."""
+    refused: set[str] = field(default_factory=set[str])
+    """Calls that fire one of these are refused as a whole."""
     put_off: int = 0
     """So many of the next firings are put off: the call holds too much."""
     on_fire: Callable[[], Awaitable[None]] | None = None
@@ -116,6 +119,9 @@ class FakeSchedulers:
         if self.on_fire is not None:
             await self.on_fire()
         self._answer("fire")
+        if self.refused & {firing.name for firing in firings}:
+            msg = "firing is not as expected"
+            raise InvalidArgumentError(msg)
         fired = [self._fire(firing) for firing in firings]
         if self.unanswered:
             raise self.unanswered.pop(0)
