@@ -121,7 +121,7 @@ def label(handler: Handler) -> str:
 
 
 def unserved(settings: Settings, app: EchoMQ) -> dict[str, list[str]]:
-    """Return the queues that jobs go to and this worker does not serve, and whose jobs these are."""
+    """Return the queues that this worker does not serve, and whose jobs go there."""
     served = {queue.name for queue in settings.queues}
     found: dict[str, list[str]] = {}
     for handler in app.registry.handlers():
