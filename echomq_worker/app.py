@@ -147,7 +147,8 @@ class EchoMQ(Timetable):
             name: the handler's name.
             arguments: by parameter name.
             **options: `queue` (else the handler's, else the default queue), `delay` or `at`,
-                `job_id`, `max_attempts`, `keep_result`; see `TimedOptions`.
+                `job_id`, `max_attempts`, `keep_result`, `timeout`, `backoff`, `expires`; see
+                `TimedOptions`.
 
         Raises:
             InvalidArgumentError: if an option cannot be used.
