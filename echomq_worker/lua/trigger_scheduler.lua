@@ -28,10 +28,11 @@ local function trigger()
   while runs.known[digits(instant)] do instant = instant + 1 end
   make_job(id, name, digits(instant), redis.call('HMGET', key, unpack(TEMPLATE)))
   local set, gone = { 'triggered', id }, {}
+  -- Later occurrences of the rule have this job as a predecessor too.
+  local guarded = books[4] == 'skip' or books[4] == 'queue-one'
+  local live = guarded and predecessors(key, books[5], runs) or nil
   add_run(runs, digits(instant), string.format('%s triggered %.0f', id, now))
   prune_runs(runs, set, gone)
-  -- Later occurrences of the rule have this job as a predecessor too.
-  local live = (books[4] == 'skip' or books[4] == 'queue-one') and still_live(books[5]) or nil
   if live and #live < MOST_LIVE then
     live[#live + 1] = id
     set[#set + 1] = 'live'

@@ -229,6 +229,28 @@ async def test_an_occurrence_fires_when_its_predecessor_has_ended(
     assert await times.fire_one() == [FIRED]
 
 
+@pytest.mark.parametrize("policy", ["skip", "queue-one"])
+@pytest.mark.parametrize("by_hand", [False, True])
+async def test_a_new_overlap_policy_sees_the_jobs_from_before(
+    times: Timetable, line: Line, policy: str, *, by_hand: bool
+):
+    await times.put(every())
+    await times.make_due()
+    await times.fire_due()
+    held = await claim_one(line)
+    await times.put(every(overlap=policy))
+    if by_hand:
+        await times.store.trigger("s1", A)
+        await settle(line, await claim_one(line), Completed())
+
+    await times.make_due()
+    assert await times.fire_one() == [SKIPPED if policy == "skip" else HELD]
+    await settle(line, held, Completed())
+    if policy == "skip":
+        await times.make_due()
+    assert await times.fire_one() == [FIRED]
+
+
 async def test_of_missed_ones_that_may_not_overlap_one_fires(times: Timetable):
     await times.put(every(overlap="skip", misfire="all"))
     await times.make_due(periods=3)

@@ -203,4 +203,5 @@ class SchedulerModel:
     def _live(self, scheduler: Scheduler) -> list[str]:
         if scheduler.spec.overlap is Overlap.ALLOW:
             return []
-        return [job for job in scheduler.live if self.jobs.get(job) in LIVE]
+        asked = scheduler.live or [run.job for run in scheduler.runs]
+        return [job for job in asked if self.jobs.get(job) in LIVE]

@@ -60,9 +60,11 @@ end
 
 local function decide_all(firing, row)
   local guarded = row[6] == 'skip' or row[6] == 'queue-one'
+  local runs = read_runs(row[8])
   local state = {
-    last = tonumber(row[4]), held = row[5], overlap = row[6], live = guarded and still_live(row[7]) or {},
-    runs = read_runs(row[8]), count = tonumber(row[9]) or 0, missed = tonumber(row[10]) or 0,
+    last = tonumber(row[4]), held = row[5], overlap = row[6], runs = runs,
+    live = guarded and predecessors(scheduler_key(firing.name), row[7], runs) or {},
+    count = tonumber(row[9]) or 0, missed = tonumber(row[10]) or 0,
     skipped = 0, had_skipped = tonumber(row[11]) or 0, tz = row[12], fired = {}, had_live = row[7], had_held = row[5],
   }
   local verdicts = {}

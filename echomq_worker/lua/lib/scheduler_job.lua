@@ -1,7 +1,8 @@
 -- Make a job of a scheduler's template. The predecessors that an overlap policy asks about are those
--- of the ids in `live` that still have a row and are not dead.
+-- of the ids in `live` that still have a row and are not dead. Where nobody has asked so far, there is no
+-- `live`, and they are among the last occurrences.
 --! needs root pending bell
---! include time scheduler waiting log
+--! include time scheduler scheduler_runs waiting log
 local TEMPLATE = { 'payload', 'ttl', 'name', 'max', 'keep', 'timeout', 'backoff' }
 local MOST_LIVE = 10
 
@@ -26,9 +27,19 @@ local function make_job(id, scheduler, instant, template)
   note('enqueued', id, 0)
 end
 
-local function still_live(text)
+local function noted_jobs(key, runs)
+  local fields, ids = {}, {}
+  for i = math.max(1, #runs.instants - MOST_RUNS + 1), #runs.instants do
+    fields[#fields + 1] = 'run:' .. runs.instants[i]
+  end
+  local notes = #fields > 0 and redis.call('HMGET', key, unpack(fields)) or {}
+  for i = 1, #fields do ids[i] = string.match(notes[i] or '', '^%S*') end
+  return table.concat(ids, ' ')
+end
+
+local function predecessors(key, live, runs)
   local ids = {}
-  for id in string.gmatch(text or '', '%S+') do
+  for id in string.gmatch(live or noted_jobs(key, runs), '%S+') do
     local state = redis.pcall('HGET', root .. 'job:' .. id, 'state')
     if type(state) == 'string' and state ~= 'dead' then ids[#ids + 1] = id end
     if #ids == MOST_LIVE then break end
