@@ -123,6 +123,10 @@ async def enqueue() -> None:
     assert_type(await bulk.enqueue("a"), JobHandle[int])
     assert_type(await app.enqueue(bulk, "a"), JobHandle[int])
 
+    timed = bulk.options(expires=timedelta(minutes=1), timeout="5s", backoff=["1s", 10, "1m"])
+    timed = timed.options(expires=datetime.now(UTC), backoff=exponential("1s"))
+    assert_type(await timed.enqueue("a"), JobHandle[int])
+
     assert_type(send.call("a"), Call[int])
     assert_type(await app.enqueue_many([send.call("a").after(1)]), list[JobHandle[int]])
     mixed: list[Call[object]] = [send.call("a"), render.call("b")]
@@ -139,6 +143,9 @@ async def follow() -> None:
     assert_type(await handle.result(timeout="5s"), Report)
     assert_type(await handle.state(), JobState)
     assert_type(await handle.cancel(), bool)
+    assert_type(await handle.reschedule("10m"), bool)
+    assert_type(await handle.reschedule(datetime.now(UTC)), bool)
+    assert_type(await handle.promote(), bool)
     assert_type(await anything(handle), object)
     assert_type(render.handle("JOB0NsUH6L9tuD"), JobHandle[Report])
 

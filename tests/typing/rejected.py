@@ -48,6 +48,8 @@ async def wrong_options() -> None:
     """Options that there are not, or of another type."""
     send.options(que="bulk")  # error: reportCallIssue
     send.options(max_attempts="5")  # error: reportArgumentType
+    send.options(expires=b"1m")  # error: reportArgumentType
+    await (await send.enqueue("a")).reschedule(None)  # error: reportArgumentType
     await send.enqueue_in(datetime.now(UTC), "a")  # error: reportArgumentType
     await app.enqueue_by_name("x", {}, later=1)  # error: reportCallIssue
     app.job("x", timout="5s")  # error: reportCallIssue
