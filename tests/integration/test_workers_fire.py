@@ -183,3 +183,31 @@ async def test_what_a_peer_has_registered_is_fired_unless_its_own_pump_does_it(
         await wait_for(lambda: len(seen) >= 5)
     assert set(seen) == {b"sweep"}
     assert await queue.repeats.cancel("sweep")
+
+
+async def test_an_occurrence_that_was_held_back_fires_when_the_job_before_has_ended(
+    ran: Ran, queue: QueueStore, look: Look
+):
+    gate = asyncio.Event()
+
+    @ran.app.job("slow")
+    async def slow(context: JobContext = INJECTED) -> None:
+        ran.instants.append((context.scheduler, context.instant_ms))
+        await gate.wait()
+
+    template = Template(name="slow", payload=b"{}")
+    spec = scheduler_spec(
+        "s", template=template, every=3_600, immediately=True, overlap="queue-one"
+    )
+    await put(queue, spec)
+    async with crew(ran.app, ran.url, 1, BEAT="30s"):
+        await wait_for(lambda: len(ran.of("s")) == 1)
+        instant = await queue.schedulers.now_ms()
+        await look.do("HSET", queue.keys.scheduler("s"), "next", instant)
+        await look.do("ZADD", queue.keys.schedulers, instant, "s")
+        await look.do("LPUSH", queue.keys.clock, "1")
+        await answer_of(lambda: look.do("HGET", queue.keys.scheduler("s"), "held"))
+        gate.set()
+        async with asyncio.timeout(5):
+            await wait_for(lambda: len(ran.of("s")) == 2)
+    assert ran.of("s")[1] == instant

@@ -5,7 +5,9 @@
 --! include time
 local function fire_held(name, key)
   local held = redis.pcall('HMGET', key, 'held', 'paused')
-  if held[1] and not held[2] then redis.pcall('ZADD', root .. 'schedulers', 'XX', now, name) end
+  if not held[1] or held[2] then return end
+  redis.pcall('ZADD', root .. 'schedulers', 'XX', now, name)
+  if redis.pcall('LLEN', root .. 'clock') == 0 then redis.pcall('LPUSH', root .. 'clock', '1') end
 end
 
 -- To be called while the row is there.
