@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
@@ -32,6 +32,19 @@ _NO_TIME = "so there is no time to change: only a job that waits for its time ca
 Move = Callable[[QueueStore], Awaitable[Moved]]
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What has become of a job that was to be moved."""
+
+    job_id: JobId
+    queue: str
+    moved: Moved
+    place: str
+    """Where it is, for people."""
+    due_ms: int | None = None
+    """When it is due now, in Unix ms; None if it waits for no time."""
+
+
 @click.command()
 @click.argument("job_id", metavar="ID")
 @click.option("--in", "delay", metavar="10m", help="Run it so long from now.")
@@ -59,11 +72,8 @@ def reschedule(  # noqa: PLR0913 - an option each
         (moved,) = await store.reschedule([wanted], due)
         return moved
 
-    record, at_ms = ask(session, lambda server: _moved(session, server, wanted, queue, move))
-    if as_json:
-        write_json(record)
-    else:
-        say(f"job {wanted} in queue {record['queue']} is due {_when(at_ms)}")
+    answer = ask(session, lambda server: _moved(session, server, wanted, queue, move))
+    _tell(answer, f"is due {_when(answer.due_ms)}", as_json=as_json)
 
 
 @click.command()
@@ -79,11 +89,8 @@ def promote(session: Session, *, job_id: str, queue: str | None, as_json: bool) 
         (moved,) = await store.promote_now([wanted])
         return moved
 
-    record, _ = ask(session, lambda server: _moved(session, server, wanted, queue, move))
-    if as_json:
-        write_json(record)
-    else:
-        say(f"job {wanted} in queue {record['queue']} may run now")
+    answer = ask(session, lambda server: _moved(session, server, wanted, queue, move))
+    _tell(answer, "may run now", as_json=as_json)
 
 
 def _due(delay: str | None, at: str | None) -> Due:
@@ -99,37 +106,33 @@ def _due(delay: str | None, at: str | None) -> Due:
 
 async def _moved(
     session: Session, server: Server, job_id: JobId, queue: str | None, move: Move
-) -> tuple[dict[str, Any], int | None]:
-    """Move a job; return what there is to tell, and when it is due now (Unix ms).
-
-    Raises:
-        CommandError: if there is no such job, or it waits for no time.
-    """
+) -> Answer:
+    """Move a job, and see what has become of it. Raises `CommandError` if there is none."""
     found = await find_job(server, job_id, queue, session.settings.queues)
     if not isinstance(found, JobView):
-        raise _refusal(job_id, found[0], "it has completed")
+        return Answer(job_id, found[0], Moved.GONE, place="it has completed")
     store = server.queue(found.queue)
     moved = await move(store)
     view = await store.inspect(job_id)
-    if moved is not Moved.OK:
-        raise _refusal(job_id, found.queue, "it is gone" if view is None else _place_of(view))
-    due_ms = None if view is None else view.due_ms
-    record: dict[str, Any] = {
-        "id": job_id,
-        "queue": found.queue,
-        "outcome": moved.value,
-        "due_at": rfc3339(due_ms),
-    }
-    return record, due_ms
+    if view is None:
+        return Answer(job_id, found.queue, moved, place="it is gone")
+    return Answer(job_id, found.queue, moved, place=_place_of(view), due_ms=view.due_ms)
+
+
+def _tell(answer: Answer, done: str, *, as_json: bool) -> None:
+    where = f"job {answer.job_id} in queue {answer.queue}"
+    if as_json:
+        record = {"id": answer.job_id, "queue": answer.queue, "outcome": answer.moved.value}
+        write_json(record | {"due_at": rfc3339(answer.due_ms)})
+    elif answer.moved is Moved.OK:
+        say(f"{where} {done}")
+    if answer.moved is not Moved.OK:
+        text = f"{where} was not moved: {answer.place}, {_NO_TIME}"
+        raise CommandError(text, ExitCode.REFUSED)
 
 
 def _place_of(view: JobView) -> str:
     return _PLACE.get(view.state, f"it is {view.state.value}")
-
-
-def _refusal(job_id: JobId, queue: str, place: str) -> CommandError:
-    text = f"job {job_id} in queue {queue} was not moved: {place}, {_NO_TIME}"
-    return CommandError(text, ExitCode.REFUSED)
 
 
 def _when(due_ms: int | None) -> str:

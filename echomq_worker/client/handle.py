@@ -112,7 +112,8 @@ class JobHandle(Generic[R_co]):
 
         Raises:
             InvalidArgumentError: if `when` is neither, or over 100 years away.
-            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+            ServerError: if the server refuses, or does not answer (`UnavailableError`): then it may
+                have been moved or not, and asking again is safe.
         """
         due = due_by(when)
         check_due(due, self.clock.now_ms())

@@ -84,6 +84,9 @@ async def test_what_waits_for_no_time_is_not_moved_and_the_reason_is_told(
     await queue.enqueue([new_job(B)])
     await settle(line, await claim_one(line), Completed(b"1", 60_000))
     assert "it has completed" in await refusal(B)
+    program = await ask("job", verb, A, *more, "-q", queue.name, "--json")
+    outcome = {"id": A, "queue": queue.name, "outcome": "not_scheduled", "due_at": None}
+    assert (program.code, program.records) == (5, [outcome])
 
 
 @pytest.mark.parametrize(
