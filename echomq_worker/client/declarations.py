@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from echomq_worker.client.client import Client
-from echomq_worker.client.job import AsyncJob, JobDecorator, SyncJob
+from echomq_worker.client.job import AsyncJob, JobDecorator, JobSender, SyncJob
 from echomq_worker.domain.backoff import BackoffSpec, Duration
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.errors import HandlerError
@@ -93,6 +93,13 @@ class Declarations:
         treated = handler_options(**options)
 
         def register(function: Callable[..., Any], /) -> Any:  # noqa: ANN401
+            if isinstance(function, JobSender):
+                made = cast("JobSender[..., Any]", function)
+                msg = (
+                    f"{made.name} is a job already: give it one @app.job, below its @app.cron and "
+                    f"@app.every"
+                )
+                raise HandlerError(msg)
             handler = named_handler(function, name=name, queue=where, options=treated)
             self.registry.add(handler)
             if handler.is_async:

@@ -178,6 +178,14 @@ def strangers(app: EchoMQ) -> object:
     return app.every("1m")(job_of(EchoMQ()))
 
 
+def wrong_way_round(app: EchoMQ) -> object:
+    @app.job("digest.send")
+    @app.cron("@daily")
+    async def send() -> None: ...
+
+    return send
+
+
 def nameless(app: EchoMQ) -> object:
     return app.every("1m")(lambda: None)
 
@@ -237,6 +245,7 @@ BAD: dict[str, tuple[Callable[[EchoMQ], object], type[EchoMQError], str]] = {
     "a name twice": (twice, HandlerError, "has a scheduler 'x' already, declared at"),
     "job of another application": (strangers, HandlerError, "another application"),
     "job twice": (cron(job="y"), HandlerError, "is a job already"),
+    "job above the scheduler": (wrong_way_round, HandlerError, "below its @app.cron"),
     "nameless function": (nameless, HandlerError, "has no name of its own"),
     "no function": (no_function, HandlerError, "cannot be scheduled"),
     "result that JSON cannot carry": (kept, HandlerError, "result"),
@@ -247,7 +256,7 @@ BAD: dict[str, tuple[Callable[[EchoMQ], object], type[EchoMQError], str]] = {
 def test_what_cannot_be_scheduled_is_refused_when_it_is_declared(case: str):
     app = EchoMQ()
     declare, error, text = BAD[case]
-    before = 1 if case == "a name twice" else 0
+    before = 1 if case in {"a name twice", "job above the scheduler"} else 0
 
     with pytest.raises(error) as refused:
         declare(app)
