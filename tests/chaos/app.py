@@ -1,6 +1,7 @@
 """The application that the workers under attack run. Each run leaves lines in a file.
 
-`S id attempt ms` is a start, `E ...` a handler that came to its end, `X ...` one that raised.
+`S id attempt ms` is a start, `E ...` a handler that came to its end, `X ...` one that raised;
+`O id scheduler instant` comes before the start of a job that a scheduler has made.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from echomq_worker import INJECTED, EchoMQ, JobContext
 from echomq_worker.domain.backoff import fixed
 from echomq_worker.handlers.middleware import Next
 from tests.chaos.kinds import BACKOFF_MS, DYING_ATTEMPTS
+from tests.chaos.occurrences import ALONE, EVERY_MS, OFTEN
 from tests.chaos.pen import Pen, no_pen, now_ms
 from tests.chaos.sabotage import sabotage
 from tests.chaos.skew import skew_clock
@@ -28,6 +30,8 @@ backoff = fixed(f"{BACKOFF_MS}ms")
 
 @app.middleware
 async def record(context: JobContext, run: Next) -> object:
+    if context.scheduler is not None:
+        pen.write(f"O {context.id} {context.scheduler} {context.instant_ms}")
     pen.write(f"S {context.id} {context.attempt} {now_ms()}")
     try:
         result = await run()
@@ -85,3 +89,13 @@ def in_thread() -> None:
 @app.job("blocks_loop")
 async def blocks_loop(seconds: float) -> None:
     time.sleep(seconds)  # noqa: ASYNC251 - the mistake that this handler is for
+
+
+@app.every(f"{EVERY_MS}ms", name=OFTEN, misfire="all(max=100)")
+async def often() -> None:
+    pass
+
+
+@app.every(f"{EVERY_MS}ms", name=ALONE, overlap="skip", jitter="50ms")
+async def alone() -> None:
+    await asyncio.sleep(random.uniform(0.01, 0.3))

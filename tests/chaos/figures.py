@@ -3,9 +3,12 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tests.chaos.history import OK, REFUSED, History
+from tests.chaos.history import MADE, OK, REFUSED, History
 
-LAWS = ("lost", "double-completed", "overlap", "early", "unexpected", "wrong-end")
+LAWS = (
+    *("lost", "double-completed", "overlap", "early", "unexpected", "wrong-end"),
+    *("double-fired", "not-fired"),
+)
 """What must be 0."""
 
 
@@ -15,6 +18,8 @@ class Figures:
 
     jobs: int
     """Jobs that the server took in."""
+    occurrences: int
+    """Occurrences of schedulers that made some of them."""
     starts: int
     completed: int
     dead: int
@@ -48,13 +53,14 @@ def figures_of(history: History) -> Figures:
     returned = history.events["returned"]
     return Figures(
         jobs=len(taken),
+        occurrences=history.occurrences.count(),
         starts=sum(story.starts for story in taken),
         completed=history.events["completed"],
         dead=history.events["dead"],
         acknowledged=answers.count(OK),
         refused=answers.count(REFUSED),
-        unknown=len(answers) - answers.count(OK) - answers.count(REFUSED),
-        recovered=sum(story.answer not in {OK, REFUSED} for story in taken),
+        unknown=sum(answer not in {OK, REFUSED, MADE} for answer in answers),
+        recovered=sum(story.answer not in {OK, REFUSED, MADE} for story in taken),
         delayed=sum(story.delay_ms > 0 for story in taken),
         retried=sum(story.repeats for story in taken) - returned,
         duplicated=duplicated,

@@ -5,14 +5,18 @@ Times are Unix ms by the server's clock, which is the machine's.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from tests.chaos.kinds import BACKOFF_MS, BY_LETTER
+from tests.chaos.kinds import BACKOFF_MS, BY_LETTER, QUICK
+from tests.chaos.occurrences import Occurrences
 
 EXAMPLES = 10
+NOTHING: Mapping[str, int] = MappingProxyType({})
 CLOCK_STEP_MS = 2
 """How far the server's clock may lag behind within one of its turns."""
-INVOKED, OK, REFUSED, UNKNOWN = range(4)
+INVOKED, OK, REFUSED, UNKNOWN, MADE = range(5)
 
 
 class Story:
@@ -73,6 +77,7 @@ class History:
     examples: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """The first cases of each, in words."""
     events: Counter[str] = field(default_factory=Counter[str])
+    occurrences: Occurrences = field(default_factory=Occurrences)
     _more_ends: dict[str, list[tuple[int, int]]] = field(
         default_factory=dict[str, list[tuple[int, int]]]
     )
@@ -85,6 +90,11 @@ class History:
     def answered(self, job_id: str, answer: int) -> None:
         """Note what the producer was told."""
         self.stories[job_id].answer = answer
+
+    def made(self, job_id: str, scheduler: str, instant: int) -> None:
+        """Note that a scheduler has made a job, which starts now."""
+        self.stories.setdefault(job_id, Story(QUICK.letter)).answer = MADE
+        self.occurrences.ran(scheduler, instant, job_id)
 
     def started(self, job_id: str) -> None:
         """Note that a handler started."""
@@ -129,8 +139,14 @@ class History:
             case _:
                 self._complain("unexpected", f"{job_id}: the log says {event}")
 
-    def judge(self) -> None:
-        """Look at how every job has ended, once nothing happens any more."""
+    def judge(self, counted: Mapping[str, int] = NOTHING) -> None:
+        """Look at how every job has ended, once nothing happens any more.
+
+        Args:
+            counted: how many jobs the server says that each scheduler has made.
+        """
+        for law, text in self.occurrences.complaints(counted):
+            self._complain(law, text)
         for job_id, story in self.stories.items():
             self._judge(job_id, story)
 
@@ -202,5 +218,5 @@ class History:
 
 def _told(story: Story) -> str:
     told = (f"{name} {getattr(story, name)}" for name in Story.__slots__ if name != "answer")
-    answers = ("none", "ok", "refused", "unknown")
+    answers = ("none", "ok", "refused", "unknown", "made by a scheduler")
     return f"answer {answers[story.answer]}, {', '.join(told)}"

@@ -26,7 +26,7 @@ def judge(options: Options, ran: Ran) -> dict[str, Any]:
     history = History(options.lease_ms)
     recoveries = _recoveries(ran, history)
     forgotten = read_log(ran.folder, history, recoveries)
-    history.judge()
+    history.judge({} if forgotten else ran.fired)
     figures = figures_of(history)
     soak = growth(ran.folder / "samples.notes")
     return {

@@ -43,7 +43,9 @@ def read_workers(folder: Path, history: History) -> dict[int, InFlight]:
         running: InFlight = {}
         for line in whole_lines(path):
             word, job_id, attempt, at_ms = line.split()
-            if word == "S":
+            if word == "O":
+                history.made(job_id, attempt, int(at_ms))
+            elif word == "S":
                 history.started(job_id)
                 running[job_id] = int(at_ms)
             else:

@@ -58,6 +58,7 @@ def _counts(figures: dict[str, Any]) -> Iterator[Row]:
         f"{figures['unknown']:,} jobs, of which {figures['recovered']:,} had gone in and ran",
     )
     yield "enqueues refused", f"{figures['refused']:,} jobs, none of which ran"
+    yield "occurrences of schedulers, each fired once", f"{figures.get('occurrences', 0):,}"
     yield "completed / dead as planned", f"{figures['completed']:,} / {figures['dead']:,}"
 
 

@@ -53,6 +53,8 @@ class Ran:
     """What the server says at the end."""
     complaints: list[str]
     """What the audit of the queue's state says."""
+    fired: dict[str, int]
+    """How many jobs each scheduler has made, as the server says."""
     entries_added: int
     """How many entries the server's log has had."""
     rate: float
@@ -91,6 +93,7 @@ class Run:
         await self._break_things(scene, breaker)
         took_s = time.monotonic() - began
         await self._calm_down(scene)
+        fired = await self._pause_schedulers(scene)
         counts = await self._quiet(scene)
         await asyncio.sleep(0.5)
         codes = [post.stop(STOP_S) for post in scene.workers]
@@ -108,6 +111,7 @@ class Run:
             stop_codes=codes,
             counts=counts,
             complaints=await self._audit(scene),
+            fired=fired,
             entries_added=self._entries_added(scene),
             rate=rate,
             took_s=took_s,
@@ -176,6 +180,22 @@ class Run:
         with scene.admin() as admin:
             admin.config_set("maxmemory", 0)
         await asyncio.to_thread(scene.stop_producers)
+
+    async def _pause_schedulers(self, scene: Scene) -> dict[str, int]:
+        """Let nothing fire any more; return how many jobs each scheduler has made."""
+        async with self._server(scene) as server:
+            schedulers = server.queue(QUEUE).schedulers
+            give_up = time.monotonic() + QUIET_S
+            while True:
+                scene.keep_up()
+                try:
+                    for view in await schedulers.list():
+                        await schedulers.pause(view.name, reason="the quiet time")
+                    return {view.name: view.count for view in await schedulers.list()}
+                except ServerError:
+                    if time.monotonic() > give_up:
+                        raise
+                await asyncio.sleep(LOOK_S)
 
     async def _quiet(self, scene: Scene) -> Counts:
         """Wait until nothing is left to do, or for so long that something is stuck."""
