@@ -5,17 +5,13 @@ from dataclasses import replace
 import pytest
 
 from echomq_worker.domain.job import Held
-from echomq_worker.domain.outcome import Buried, Completed, Retried
+from echomq_worker.domain.outcome import Buried, Completed
 from echomq_worker.domain.scheduling.records import (
-    FIRED_AT_ONCE,
-    Fired,
     RunNote,
     SchedulerState,
     Whole,
 )
 from echomq_worker.domain.scheduling.template import Template
-from echomq_worker.errors import InvalidArgumentError
-from echomq_worker.protocol.scheduler_replies import firing_operands
 from echomq_worker.store import QueueStore
 from echomq_worker.store.line import Line
 from tests.support.jobs import A, B, C, claim, claim_one, enqueue, settle
@@ -23,9 +19,7 @@ from tests.support.look import Look
 from tests.support.schedulers import (
     DONE,
     FIRED,
-    HELD,
     PERIOD_MS,
-    SKIPPED,
     Timetable,
     cron,
     every,
@@ -197,152 +191,6 @@ async def test_what_has_changed_since_it_was_read_does_not_fire(times: Timetable
     assert await times.jobs() == []
 
 
-async def test_an_occurrence_is_skipped_while_its_predecessor_waits_or_runs(
-    times: Timetable, line: Line
-):
-    await times.put(every(overlap="skip"))
-    await times.make_due()
-    assert await times.fire_one() == [FIRED]
-
-    await times.make_due()
-    assert await times.fire_one() == [SKIPPED]
-    held = await claim_one(line)
-    await times.make_due()
-    assert await times.fire_one() == [SKIPPED]
-    await settle(line, held, Retried(3_600_000, "later"))
-    await times.make_due()
-    assert await times.fire_one() == [SKIPPED]
-    view = await times.view()
-    assert (view.count, view.skipped, len(view.runs)) == (1, 3, 1)
-
-
-@pytest.mark.parametrize("outcome", [Completed(), Buried("no")])
-async def test_an_occurrence_fires_when_its_predecessor_has_ended(
-    times: Timetable, line: Line, outcome: Completed | Buried
-):
-    await times.put(every(overlap="skip"))
-    await times.make_due()
-    await times.fire_due()
-    await settle(line, await claim_one(line), outcome)
-
-    await times.make_due()
-    assert await times.fire_one() == [FIRED]
-
-
-@pytest.mark.parametrize("policy", ["skip", "queue-one"])
-@pytest.mark.parametrize("by_hand", [False, True])
-async def test_a_new_overlap_policy_sees_the_jobs_from_before(
-    times: Timetable, line: Line, policy: str, *, by_hand: bool
-):
-    await times.put(every())
-    await times.make_due()
-    await times.fire_due()
-    held = await claim_one(line)
-    await times.put(every(overlap=policy))
-    if by_hand:
-        await times.store.trigger("s1", A)
-        await settle(line, await claim_one(line), Completed())
-
-    await times.make_due()
-    assert await times.fire_one() == [SKIPPED if policy == "skip" else HELD]
-    await settle(line, held, Completed())
-    if policy == "skip":
-        await times.make_due()
-    assert await times.fire_one() == [FIRED]
-
-
-async def test_of_missed_ones_that_may_not_overlap_one_fires(times: Timetable):
-    await times.put(every(overlap="skip", misfire="all"))
-    await times.make_due(periods=3)
-
-    assert await times.fire_one() == [FIRED, SKIPPED, SKIPPED]
-
-
-async def test_one_occurrence_is_kept_back_until_its_predecessor_ends(times: Timetable, line: Line):
-    await times.put(every(overlap="queue-one"))
-    await times.make_due()
-    await times.fire_due()
-    instant = await times.make_due()
-    assert await times.fire_one() == [HELD]
-    view = await times.view()
-    assert (view.held_ms, view.skipped, view.count) == (instant, 0, 1)
-    assert (await times.due()).schedulers == ()
-
-    await settle(line, await claim_one(line), Completed())
-    assert await times.fire_one() == [FIRED]
-    view = await times.view()
-    assert (view.held_ms, view.count) == (None, 2)
-    assert view.runs[-1].instant_ms == instant
-    assert view.next_ms == instant + PERIOD_MS
-
-
-async def test_the_newest_is_kept_back_and_the_older_one_counts_as_skipped(times: Timetable):
-    await times.put(every(overlap="queue-one", misfire="all"))
-    await times.make_due(periods=3)
-    assert await times.fire_one() == [FIRED, HELD, HELD]
-
-    view = await times.view()
-    assert (view.held_ms, view.skipped) == (view.last_ms, 1)
-
-
-async def test_what_is_kept_back_is_looked_at_again_though_nobody_says_that_it_may_fire(
-    times: Timetable, look: Look
-):
-    """A peer that ends the predecessor tells us nothing."""
-    await times.put(every(overlap="queue-one"))
-    await times.make_due()
-    await times.fire_due()
-    await times.make_due()
-    await times.fire_due()
-
-    wakes = (await look.scores(look.keys.schedulers))["s1"]
-    assert wakes - await times.store.now_ms() <= 10_000
-
-
-async def test_what_is_kept_back_fires_once(times: Timetable, line: Line):
-    await times.put(every(overlap="queue-one"))
-    await times.make_due()
-    await times.fire_due()
-    await times.make_due()
-    await times.fire_due()
-    await settle(line, await claim_one(line), Completed())
-    due = await times.due()
-    first, second = await times.plan(due), await times.plan(due)
-
-    assert [words(each) for each in await times.store.fire(first)] == [[FIRED]]
-    assert [words(each) for each in await times.store.fire(second)] == [[DONE]]
-    assert [words(each) for each in await times.store.fire(first)] in ([[DONE]], [[]])
-    assert len(await times.jobs()) == 1
-    assert (await times.view()).count == 2
-
-
-async def test_what_is_kept_back_fires_also_after_the_last_occurrence(times: Timetable, line: Line):
-    await times.put(every(overlap="queue-one"))
-    await times.make_due()
-    await times.fire_due()
-    await times.make_due()
-    due = await times.due_one()
-    last = firing(due, [(A, due.next_ms or 0)], next_ms=None, wake_ms=None, ended="end")
-    assert [words(each) for each in await times.store.fire([last])] == [[HELD]]
-    assert (await times.view()).state is SchedulerState.WAITING
-
-    await settle(line, await claim_one(line), Completed())
-    assert await times.fire_one() == [FIRED]
-    assert (await times.view()).state is SchedulerState.ENDED
-
-
-async def test_a_policy_that_allows_overlaps_fires_what_was_kept_back(times: Timetable):
-    await times.put(every(overlap="queue-one", misfire="all"))
-    await times.make_due(periods=2)
-    assert await times.fire_one() == [FIRED, HELD]
-
-    await times.put(every())
-    await times.look.do("ZADD", times.look.keys.schedulers, 1, "s1")
-    assert await times.fire_one() == [FIRED]
-    view = await times.view()
-    assert (view.held_ms, view.count, len(await times.jobs())) == (None, 2, 2)
-
-
 async def test_a_limit_ends_it(times: Timetable, look: Look):
     await times.put(every(limit=2, misfire="all"))
     await times.make_due(periods=3)
@@ -351,23 +199,6 @@ async def test_a_limit_ends_it(times: Timetable, look: Look):
     view = await times.view()
     assert (view.state, view.ended, view.next_ms) == (SchedulerState.ENDED, "limit", None)
     assert await look.do("ZSCORE", look.keys.schedulers, "s1") == b"inf"
-
-
-async def test_the_last_ten_occurrences_are_remembered(times: Timetable, look: Look):
-    await times.put(every(misfire="all(max=13)"))
-    await times.make_due(periods=13)
-    await times.fire_due()
-    await look.do("ZADD", look.keys.schedulers, 1, "s1")
-    due = await times.due_one()
-    await times.store.fire([firing(due, [(A, due.next_ms or 0)])])
-
-    view = await times.view()
-    assert len(view.runs) == 10
-    assert (view.runs[-1].job_id, view.runs[-1].instant_ms) == (A, due.next_ms)
-    stored = await look.hash(look.keys.scheduler("s1"))
-    assert {field for field in stored if field.startswith("run:")} == {
-        f"run:{run.instant_ms}" for run in view.runs
-    }
 
 
 async def test_an_occurrence_is_told_how_its_job_ended(times: Timetable, line: Line):
@@ -397,17 +228,6 @@ async def test_jobs_of_schedulers_are_in_the_log(server_url: str, times: Timetab
     assert events == [b"enqueued", b"enqueued"]
 
 
-async def test_due_are_at_most_as_many_as_asked_for_and_the_longest_due_first(times: Timetable):
-    for number in range(4):
-        await times.put(every(f"s{number}"))
-        await times.make_due(f"s{number}", periods=number + 1)
-
-    due = await times.store.due(3)
-    assert [one.name for one in due.schedulers] == ["s3", "s2", "s1"]
-    assert due.next_ms is None
-    assert (await times.store.due(9_999)).schedulers[3].name == "s0"
-
-
 async def test_a_zone_that_is_not_known_here_is_no_damage(times: Timetable, look: Look):
     await times.put(cron("0 9 * * *", tz="Europe/Berlin"))
     await look.do("HSET", look.keys.scheduler("s1"), "zone", "Europe/Atlantis")
@@ -418,85 +238,6 @@ async def test_a_zone_that_is_not_known_here_is_no_damage(times: Timetable, look
     assert "Europe/Atlantis" in one.problem
     assert not await times.store.set_aside("s1", "no")
     assert (await times.view()).state is SchedulerState.WAITING
-
-
-async def test_a_call_takes_so_many_payload_bytes_and_leaves_the_rest_due(times: Timetable):
-    large = Template(name="report", payload=bytes(5 << 20))
-    for name in ("s1", "s2", "s3"):
-        await times.put(every(name, template=large))
-        await times.make_due(name)
-
-    assert [each.whole for each in await times.fire_due()] == [
-        Whole.OK,
-        Whole.LATER,
-        Whole.LATER,
-    ]
-    assert len((await times.due()).schedulers) == 2
-    assert [each.whole for each in await times.fire_due()] == [Whole.OK, Whole.LATER]
-
-
-@pytest.mark.slow
-async def test_ten_thousand_at_midnight_are_twenty_looks(times: Timetable, look: Look):
-    await times.put(every("s0"))
-    instant = await times.make_due("s0")
-    row = await look.do("HGETALL", look.keys.scheduler("s0"))
-    pipe = look.client.pipeline(transaction=False)
-    for number in range(1, 10_000):
-        pipe.execute_command("HSET", look.keys.scheduler(f"s{number}"), *row)
-        pipe.execute_command("ZADD", look.keys.schedulers, instant, f"s{number}")
-    await pipe.execute()
-
-    looks = 0
-    fired: list[Fired] = []
-    while plan := await times.plan(await times.due()):
-        fired += await times.store.fire(plan)
-        looks += 1
-    assert looks == 10_000 // FIRED_AT_ONCE
-    assert {each.whole for each in fired} == {Whole.OK}
-    assert len({each.name for each in fired}) == len(fired) == 10_000
-    assert await look.do("ZCARD", look.keys.pending) == 10_000
-    assert await look.do("ZCOUNT", look.keys.schedulers, instant + 1, "+inf") == 10_000
-    await look.do("UNLINK", *await look.key_names())
-
-
-@pytest.mark.parametrize(
-    "rest",
-    [
-        ["s1", "", "d"],
-        ["s1", "", "d", "", "", "", "", 0, 1, "JOB00000000001"],
-        ["s1", "", "d", "", "", "", "", 0, 1, "no id", 5],
-        ["s1", "", "d", "", "", "", "", 0, 1, "JOB00000000001", ""],
-        ["s1", "", "d", "", "", "", "", 0, 1, "JOB00000000001", "soon"],
-        ["s1", "-1", "d", "", "", "", "", 0, 0],
-        ["s1", "1e3", "d", "", "", "", "", 0, 0],
-        ["s1", "", "d", "", "", "", "", -1, 0],
-        ["s1", "", "d", "", "", "", "", 0, -1],
-        ["s1", "", "d", "", "", "", "", 0, 1_000_000],
-        ["s1", "", "d", "", "", "", "", 0, 0] * 501,
-    ],
-    ids=lambda rest: " ".join(map(str, rest[:12])),
-)
-async def test_a_call_that_is_malformed_anywhere_is_refused_whole(
-    times: Timetable, look: Look, rest: list[str | int]
-):
-    await times.put(every())
-    await times.make_due()
-    good = firing_operands(await times.plan(await times.due()))
-    before = await look.dumps()
-
-    with pytest.raises(InvalidArgumentError, match="EMQARG firing"):
-        await times.store._calls.ask("fire", {"log_size": 0}, [*good, *rest])
-    assert await look.dumps() == before
-
-
-async def test_more_occurrences_than_a_call_can_take_are_sent_in_several(times: Timetable):
-    for number in range(11):
-        await times.put(every(f"s{number}", misfire="all(max=100)"))
-        await times.make_due(f"s{number}", periods=100)
-
-    fired = await times.fire_due()
-    assert [len(each.verdicts) for each in fired] == [100] * 11
-    assert len(await times.jobs()) == 1_100
 
 
 async def test_the_hand_of_a_scheduler_without_a_further_instant_needs_no_memory(
