@@ -125,7 +125,7 @@ class Daemon:
         """
         async with anyio.create_task_group() as support:
             if await self._living.enter():
-                await self._parts.registrar.begin()
+                await self._parts.registrar.begin(self._stop.draining)
                 self._start(support, self._parts.support)
                 self._parts.runner.state = self._living.state
                 async with anyio.create_task_group() as intake:

@@ -1,5 +1,6 @@
 """Declares the schedulers that stand in the code, and keeps their instants up to date."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -78,11 +79,14 @@ class Registrar:
         self._outage = outage
         self._lines = lines
 
-    async def begin(self) -> None:
-        """Declare what can be declared in a moment; `run` goes on with the rest."""
+    async def begin(self, draining: asyncio.Event) -> None:
+        """Declare what can be declared in a moment, unless the worker stops meanwhile.
+
+        `run` goes on with the rest.
+        """
         if not self._waiting:
             return
-        async with until(self._clock, self._clock.monotonic_ms() + BEGIN_MS):
+        async with until(self._clock, self._clock.monotonic_ms() + BEGIN_MS, draining):
             try:
                 await self._declare()
             except (UnavailableError, OutOfMemoryError):

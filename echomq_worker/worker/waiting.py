@@ -57,11 +57,11 @@ async def wait_until(clock: Clock, at_ms: int, *events: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def until(clock: Clock, at_ms: int) -> AsyncGenerator[None]:
-    """Cancel the block, and go on after it, when `clock` shows `at_ms` (monotonic)."""
+async def until(clock: Clock, at_ms: int, *events: asyncio.Event) -> AsyncGenerator[None]:
+    """Cancel the block, and go on after it, at `at_ms` (monotonic) or once an event is set."""
 
     async def watch() -> None:
-        await clock.sleep_ms(max(0, at_ms - clock.monotonic_ms()))
+        await wait_until(clock, at_ms, *events)
         group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:

@@ -89,6 +89,22 @@ async def test_a_server_that_hangs_delays_the_start_by_two_seconds_and_no_more()
         assert list(rig.queue.schedulers.stored) == ["tick"]
 
 
+async def test_who_is_stopped_while_the_server_hangs_ends_at_once():
+    rig = Rig()
+    declaring(rig, every(500))
+
+    async def put(spec: SchedulerSpec, **args: Any) -> PutVerdict:
+        await asyncio.Event().wait()
+        raise AssertionError(spec, args)
+
+    rig.queue.schedulers.put = put
+    async with rig.running():
+        await rig.clock.advance(100)
+        rig.stop.drain("enough")
+        await rig.clock.advance(0)
+        assert (await rig.ended()).seconds == 0.0
+
+
 async def test_a_full_server_is_asked_again_too():
     rig = Rig()
     declaring(rig, every(500))
