@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from echomq_worker.domain.job import At, Held, JobId
+from echomq_worker.domain.job import After, At, Held, JobId
 from echomq_worker.domain.outcome import (
     Buried,
     Completed,
@@ -102,6 +102,10 @@ async def reschedules(scene: Scene) -> object:
     return await scene.queue.reschedule([C, D], At(FAR_FUTURE_MS))
 
 
+async def puts_off(scene: Scene) -> object:
+    return await scene.queue.reschedule([C, D], After(HOUR_MS))
+
+
 async def promotes_now(scene: Scene) -> object:
     return await scene.queue.promote_now([C, D])
 
@@ -152,6 +156,7 @@ VERBS = NUMBERED | {
     "promote": Verb("promote", promotes, 1, again=0),
     "reap": Verb("reap", reaps, Reaped(recovered=(F,)), again=Reaped()),
     "reschedule": Verb("reschedule", reschedules, ["ok", "not_scheduled"], numbered=True),
+    "put off": Verb("reschedule", puts_off, ["ok", "not_scheduled"], numbered=True),
     "promote now": Verb("promote_job", promotes_now, ["ok", "not_scheduled"], numbered=True),
     "requeue": Verb("requeue", requeues, [Requeued.OK], again=[Requeued.NOT_DEAD]),
     "remove": Verb("remove", removes, Removed.OK, again=Removed.GONE),
