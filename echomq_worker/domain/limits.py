@@ -89,7 +89,9 @@ LIMITS = (
     Limit("delay, and time from now of a job", "100 years", _REFUSED),
     Limit("`enqueue_many`", "no limit", f"sent in calls of {BATCH:,} jobs or {_size(BATCH_BYTES)}"),
     Limit(
-        "claim, settle, extend, promote, take back, requeue", f"{BATCH:,} jobs a call", _ONE_CALL
+        "claim, settle, extend, promote, take back, requeue, move",
+        f"{BATCH:,} jobs a call",
+        _ONE_CALL,
     ),
     Limit("error text of a job", f"{ERROR_TEXT:,} characters", _MIDDLE),
     Limit("traceback of a failed attempt", f"{TRACEBACK:,} characters", "loses its beginning"),
