@@ -6,8 +6,6 @@ thousand million beats.
 """
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 from typing import Any, cast
 
@@ -21,8 +19,8 @@ from echomq_worker.worker.stats import Stats
 from echomq_worker.worker.volley import Volley
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.network import Network
-from tests.simulation.server import Change, VirtualServer
 from tests.simulation.timetable import DAY, HOUR, Entry, timetable
+from tests.simulation.watched import WatchedServer
 from tests.simulation.worker import QUEUE, store_of
 
 BEGIN_MS = 1_767_225_600_000
@@ -36,49 +34,6 @@ DEPLOY_MS = 2 * DAY
 TOLD_MS = 12 * HOUR
 MINUTE = 60_000
 ZONE_DATA = "2026a"
-WORDS_REFUSED = (b"x", b"i", b"l")
-
-
-@dataclass(frozen=True)
-class Shot:
-    """One firing of one scheduler, as the server has accepted it."""
-
-    name: str
-    at_ms: int
-    instants: tuple[int, ...]
-
-
-class WatchedServer(VirtualServer):
-    """Remembers what was fired."""
-
-    def __init__(self, path: str, change: Change = lambda _name, source: source) -> None:
-        super().__init__(path, change)
-        self.shots: list[Shot] = []
-        self.fired: Callable[[], object] = lambda: None
-        """Called at each firing."""
-        self._head: Any = None
-
-    def head(self, key: str) -> Any:
-        """The first of a sorted set, and its score."""
-        if self._head is None:
-            self._head = self.ask("ZRANGE", key, 0, 0, "WITHSCORES")
-        return self._head
-
-    def run(self, now_ms: int, parts: Any) -> Any:
-        self._head = None
-        reply = super().run(now_ms, parts)
-        if self.names[self.sha_of(parts)] == "fire":
-            at = 3 + int(parts[2]) + 1
-            for word in reply:
-                pairs = int(parts[at + 8])
-                instants = parts[at + 10 : at + 9 + 2 * pairs : 2]
-                if word not in WORDS_REFUSED:
-                    fired = zip(instants, word.decode(), strict=True)
-                    made = tuple(int(instant) for instant, verdict in fired if verdict == "1")
-                    self.shots.append(Shot(parts[at].decode(), now_ms, made))
-                at += 9 + 2 * pairs
-            self.fired()
-        return reply
 
 
 class WrongClock:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from echomq_worker.domain.scheduling.plan import wake_ms
 from echomq_worker.protocol.keyspace import Keyspace
 from tests.simulation.timetable import DAY, Entry
+from tests.simulation.watched import Shot
 from tests.simulation.worker import QUEUE
-from tests.simulation.year import Shot, Year
+from tests.simulation.year import Year
 
 PROMPT_MS = 12_000
 """A call may be lost and asked again a few times."""

@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 from echomq_worker.embedded import EmbeddedServer
 from tests.simulation.run import be_quiet
 from tests.simulation.server import Change
-from tests.simulation.year import WatchedServer, Year
+from tests.simulation.watched import WatchedServer
+from tests.simulation.year import Year
 from tests.simulation.year_laws import broken
 
 MUTANTS = {
