@@ -1,6 +1,8 @@
 """Durations as people write them."""
 
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,11 +29,11 @@ from echomq_worker.errors import InvalidArgumentError
         (0.1, 100),
         (timedelta(minutes=2), 120_000),
         (timedelta(microseconds=1), 1),
+        (Decimal("0.1"), 100),
+        (Decimal("1e-30"), 1),
     ],
 )
-def test_a_duration_is_a_number_with_units_or_a_number_of_seconds(
-    written: str | float | timedelta, ms: int
-):
+def test_a_duration_is_a_number_with_units_or_a_number_of_seconds(written: Any, ms: int):
     assert parse_duration_ms(written) == ms
 
 
@@ -46,6 +48,7 @@ def test_a_fraction_of_a_millisecond_is_rounded_up_never_down_to_nothing(written
         "", " ", "s", "ten", "5 s", "5x", "30S", "-1", "-1s", "+1s", "1s30m", "1s1s", "1m1h",
         "1e3", "1_000", "٣s", ".5s", "5.s", "nan", "inf", "1h30", "9" * 65,
         -1, -0.5, float("nan"), float("inf"), True, None, b"5s", timedelta(days=-1), [],
+        Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("1e999999"), Decimal(-1),
     ],
 )  # fmt: skip
 def test_nonsense_is_refused_with_an_example_of_what_was_expected(nonsense: object):
