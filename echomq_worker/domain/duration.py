@@ -22,7 +22,8 @@ def parse_duration_ms(value: str | float | timedelta) -> int:
 
     Args:
         value: numbers with units in falling order (`1h30m`, `500ms`, `1.5s`; the units are
-            d, h, m, s, ms), or a bare number of seconds as text, int or float, or a timedelta.
+            d, h, m, s, ms), or a bare number of seconds as text, int, float or Decimal, or a
+            timedelta.
 
     Returns:
         Whole milliseconds, rounded up, so that a wait is never shorter than it was asked for.
@@ -32,9 +33,8 @@ def parse_duration_ms(value: str | float | timedelta) -> int:
     """
     exact = _exact_ms(value)
     if exact is None or not exact.is_finite() or not 0 <= exact <= LONGEST_MS:
-        shown = f"{value[:_LONGEST_TEXT]!r}" if isinstance(value, str) else repr(value)
         msg = (
-            f"{shown} is no duration: expected one such as 30s, 500ms or 1h30m, "
+            f"{_shown(value)} is no duration: expected one such as 30s, 500ms or 1h30m, "
             f"or a number of seconds, from 0 to 100 years"
         )
         raise InvalidArgumentError(msg)
@@ -55,6 +55,15 @@ def format_duration(ms: int) -> str:
         seconds = f"{rest // 1000}.{rest % 1000:03d}".rstrip("0").rstrip(".")
         parts.append(f"{seconds}s")
     return "".join(parts)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return repr(value[:_LONGEST_TEXT])
+    try:
+        return repr(value)[:_LONGEST_TEXT]
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def _exact_ms(value: object) -> Decimal | None:
