@@ -48,12 +48,17 @@ def test_a_fraction_of_a_millisecond_is_rounded_up_never_down_to_nothing(written
         "", " ", "s", "ten", "5 s", "5x", "30S", "-1", "-1s", "+1s", "1s30m", "1s1s", "1m1h",
         "1e3", "1_000", "٣s", ".5s", "5.s", "nan", "inf", "1h30", "9" * 65,
         -1, -0.5, float("nan"), float("inf"), True, None, b"5s", timedelta(days=-1), [],
-        Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("1e999999"), Decimal(-1), 10**5000,
+        Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("1e999999"), Decimal(-1),
     ],
 )  # fmt: skip
 def test_nonsense_is_refused_with_an_example_of_what_was_expected(nonsense: object):
     with pytest.raises(InvalidArgumentError, match=r"expected one such as 30s, 500ms or 1h30m"):
         parse_duration_ms(nonsense)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_number_that_is_too_long_to_be_shown_is_refused_like_any_other():
+    with pytest.raises(InvalidArgumentError, match="thousands of digits is no duration"):
+        parse_duration_ms(10**5000)
 
 
 def test_a_hundred_years_is_the_limit():
