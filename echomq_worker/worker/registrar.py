@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
@@ -108,9 +109,11 @@ class Registrar:
         """Say of each rule what it does at the next clock change that touches it."""
         now_ms = self._clock.now_ms()
         for one in self._declared:
-            rule = one.spec.rule
-            if isinstance(rule, CronRule):
-                changes = clock_changes(rule, after_ms=now_ms, until_ms=now_ms + AHEAD_MS)
+            if not isinstance(one.spec.rule, CronRule):
+                continue
+            # What it says is good to know, and no reason to stop a worker.
+            with suppress(Exception):
+                changes = clock_changes(one.spec.rule, after_ms=now_ms, until_ms=now_ms + AHEAD_MS)
                 if changes:
                     self._lines.clock_change(one.queue, one.spec, changes[0].text)
 
