@@ -63,6 +63,12 @@ async def answer_of(ask: Callable[[], Awaitable[T | None]]) -> T:
     return answer
 
 
+async def scripts_run(look: Look) -> int:
+    """How many scripts the server has run so far."""
+    stats: Any = await look.client.info("commandstats")
+    return stats["cmdstat_evalsha"]["calls"]
+
+
 async def put(queue: QueueStore, spec: SchedulerSpec) -> None:
     await queue.schedulers.put(spec, force=True, source="api", tz="")
 
@@ -211,3 +217,17 @@ async def test_an_occurrence_that_was_held_back_fires_when_the_job_before_has_en
         async with asyncio.timeout(5):
             await wait_for(lambda: len(ran.of("s")) == 2)
     assert ran.of("s")[1] == instant
+
+
+async def test_idle_workers_send_no_more_than_their_beats_whatever_is_an_hour_away(
+    ran: Ran, queue: QueueStore, look: Look
+):
+    for number in range(120):
+        await put(queue, ticking(f"s{number}", 3_600_000))
+    beats_s, loop = 0.2, asyncio.get_running_loop()
+    async with crew(ran.app, ran.url, 3, BEAT="200ms"):
+        await asyncio.sleep(1)  # they have looked through the schedulers once
+        calls, began = await scripts_run(look), loop.time()
+        await asyncio.sleep(1)
+        calls, beats = await scripts_run(look) - calls, 3 * (loop.time() - began) / beats_s
+    assert calls <= beats + 3
