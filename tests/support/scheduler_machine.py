@@ -21,6 +21,7 @@ from echomq_worker.store.wire import PrivateWire
 from tests.support.audit import complaints_of
 from tests.support.cut_wire import CutWire, Fault
 from tests.support.jobs import job_id
+from tests.support.least_rights import unrestricted
 from tests.support.scheduler_model import LIVE, SchedulerModel
 from tests.support.stores import no_trouble
 
@@ -37,7 +38,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         super().__init__()
         self.url = url
         self.runner = asyncio.Runner()
-        self.client = redis.Redis.from_url(url)
+        self.client = redis.Redis.from_url(unrestricted(url))
         self.server = Server(ServerOptions(url=url))
         self.queue: QueueStore = self.server.queue(queue)
         self.keys = self.queue.keys
