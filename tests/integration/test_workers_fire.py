@@ -66,7 +66,8 @@ async def answer_of(ask: Callable[[], Awaitable[T | None]]) -> T:
 async def scripts_run(look: Look) -> int:
     """How many scripts the server has run so far."""
     stats: Any = await look.client.info("commandstats")
-    return stats["cmdstat_evalsha"]["calls"]
+    calls = stats["cmdstat_evalsha"].split(b",")[0]
+    return int(calls.removeprefix(b"calls="))
 
 
 async def put(queue: QueueStore, spec: SchedulerSpec) -> None:
