@@ -65,9 +65,8 @@ async def answer_of(ask: Callable[[], Awaitable[T | None]]) -> T:
 
 async def scripts_run(look: Look) -> int:
     """How many scripts the server has run so far."""
-    stats: Any = await look.client.info("commandstats")
-    calls = stats["cmdstat_evalsha"].split(b",")[0]
-    return int(calls.removeprefix(b"calls="))
+    stats: bytes = await look.do("INFO", "commandstats")
+    return int(stats.partition(b"cmdstat_evalsha:calls=")[2].partition(b",")[0])
 
 
 async def put(queue: QueueStore, spec: SchedulerSpec) -> None:
