@@ -166,3 +166,18 @@ async def test_a_policy_that_allows_overlaps_fires_what_was_kept_back(times: Tim
     assert await times.fire_one() == [FIRED]
     view = await times.view()
     assert (view.held_ms, view.count, len(await times.jobs())) == (None, 2, 2)
+
+
+async def test_what_is_kept_back_is_dropped_when_a_lower_limit_has_been_reached(times: Timetable):
+    await times.put(every(overlap="queue-one", limit=5))
+    await times.make_due()
+    await times.fire_due()
+    await times.make_due()
+    assert await times.fire_one() == [HELD]
+
+    await times.put(every(overlap="queue-one", limit=1))
+    await times.make_due()
+    await times.fire_due()
+    view = await times.view()
+    assert (view.state, view.held_ms, view.count) == (SchedulerState.ENDED, None, 1)
+    assert view.skipped == 1

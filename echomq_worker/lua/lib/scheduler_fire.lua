@@ -78,6 +78,9 @@ local function decide_all(firing, row)
     end
     verdicts[#verdicts + 1] = verdict
   end
+  if state.held and firing.ended == 'limit' then
+    state.held, state.skipped = nil, state.skipped + 1
+  end
   return state, table.concat(verdicts)
 end
 
