@@ -24,8 +24,13 @@ class SlowLog:
         default_factory=lambda: {script(name).sha: name for name in script_names()}
     )
 
-    async def start(self, *, longer_than_us: int = 0) -> None:
-        """Begin anew."""
+    async def start(self, *, longer_than_us: int) -> None:
+        """Begin anew.
+
+        Args:
+            longer_than_us: shorter calls are left out. Commands inside scripts are logged as well,
+                so that a bound above theirs keeps the log from costing what it measures.
+        """
         await self.client.config_set("slowlog-max-len", KEPT)
         await self.client.config_set("slowlog-log-slower-than", longer_than_us)
         await self.client.slowlog_reset()

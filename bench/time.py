@@ -55,7 +55,7 @@ async def _timed(client: Redis, queue: QueueStore, told: str) -> list[Row]:
     log = SlowLog(client)
     line = queue.line(trouble=_no_trouble)
     minted = ids()
-    await log.start()
+    await log.start(longer_than_us=20)
     for _ in range(ROUNDS):
         await queue.enqueue([NewJob(next(minted), b"{}", At(1), "none")])
         await queue.promote(100)
@@ -131,7 +131,7 @@ async def job_burst(bed: Bed, count: int) -> list[Row]:
         payload = b'{"due_ms": %d}' % due_ms
         await add_jobs(bed.server.queue(QUEUE), [due_ms] * count, "bench.note_due", payload)
         log = SlowLog(client)
-        await log.start()
+        await log.start(longer_than_us=500)
         pings = await _watched(bed, due_ms / 1_000, kept)
         taken = await log.stop()
         found = await (await burst.enqueue()).result("30s")
@@ -153,14 +153,15 @@ async def scheduler_burst(bed: Bed, count: int) -> list[Row]:
     """Let schedulers be due at one instant."""
     queue = bed.server.queue(QUEUE)
     kept = (await queue.counts()).scheduled
-    first = datetime.now(UTC) + timedelta(seconds=30)
+    # Declaring them takes a while, and the worker has to start.
+    first = datetime.now(UTC) + timedelta(seconds=20 + count / 250)
     await add_schedulers(
         queue, [f"at:{i}" for i in range(count)], job="bench.note_instant", first=first
     )
     async with bed.worker(), Redis.from_url(bed.url) as client:  # pyright: ignore[reportUnknownMemberType]
         await asyncio.sleep((first - datetime.now(UTC)).total_seconds() - 1)
         log = SlowLog(client)
-        await log.start()
+        await log.start(longer_than_us=500)
         pings = await _watched(bed, first.timestamp(), kept)
         taken = await log.stop()
         found = await (await burst.enqueue()).result("30s")
