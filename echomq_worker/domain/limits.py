@@ -12,6 +12,16 @@ RESULT_BYTES = 1 << 20
 """The largest result that is kept, as JSON."""
 HANDLER_NAME = 200
 """The longest name of a handler, in characters."""
+SCHEDULER_NAME = 200
+"""The longest name of a scheduler, in characters."""
+CRON_EXPRESSION = 200
+"""The longest cron expression, in characters."""
+SHORTEST_INTERVAL_MS = 100
+"""A shorter interval is work for a loop in a handler, not for a queue."""
+MADE_UP = 100
+"""The most occurrences of one scheduler that are made up for at once."""
+BACKOFF_TEXT = 200
+"""The longest backoff that goes with a job, in characters."""
 QUEUE_NAME = 128
 """The longest name of a queue, in characters."""
 WORKER_NAME = 128
@@ -79,6 +89,16 @@ LIMITS = (
     Limit("name of a handler", f"{HANDLER_NAME} visible ASCII characters", "refused when declared"),
     Limit("name of a queue", f"{QUEUE_NAME} of `A-Z a-z 0-9 . _ -`", _REFUSED),
     Limit("name of a worker", f"{WORKER_NAME} of `A-Z a-z 0-9 . _ : @ -`", "refused at start"),
+    Limit("name of a scheduler", f"{SCHEDULER_NAME} visible ASCII characters", _REFUSED),
+    Limit("cron expression", f"{CRON_EXPRESSION} characters", _REFUSED),
+    Limit("interval of a scheduler", f"{SHORTEST_INTERVAL_MS} ms at least", _REFUSED),
+    Limit(
+        "jitter of a scheduler", "less than its interval; a day with a cron expression", _REFUSED
+    ),
+    Limit(
+        "missed occurrences that are made up for at once", f"{MADE_UP} (`all(max=...)`)", _REFUSED
+    ),
+    Limit("backoff that goes with a job", f"{BACKOFF_TEXT} characters as text", _REFUSED),
     Limit("id of a job", "`JOB` and 11 of `0-9 A-Z a-z`, exactly", _REFUSED),
     Limit("attempts of a job", f"{ATTEMPTS:,}", _REFUSED),
     Limit(

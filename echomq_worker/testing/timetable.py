@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from echomq_worker.domain.job import Admission, At, JobId, NewJob
 from echomq_worker.domain.scheduling.overlap import Overlap
-from echomq_worker.domain.scheduling.plan import first_next, wake_ms
+from echomq_worker.domain.scheduling.plan import ENDED_BY_LIMIT, first_next, wake_ms
 from echomq_worker.domain.scheduling.records import (
     RUNS,
     Due,
@@ -158,6 +158,8 @@ class Timetable:
         scheduler.next_ms, scheduler.wakes_ms = firing.next_ms, firing.wake_ms
         scheduler.tz, scheduler.ended = firing.tz, firing.ended
         scheduler.missed += firing.missed
+        if firing.ended == ENDED_BY_LIMIT and scheduler.held_ms is not None:
+            scheduler.held_ms, scheduler.skipped = None, scheduler.skipped + 1
         return Fired(firing.name, Whole.OK, verdicts)
 
     def trigger(self, name: str, job_id: JobId) -> Admission | None:

@@ -10,10 +10,8 @@ from collections.abc import Callable
 from echomq_worker.domain.backoff.jitter import Jitter
 from echomq_worker.domain.backoff.shapes import Backoff, Exponential, Linear, Steps
 from echomq_worker.domain.duration import LONGEST_MS
+from echomq_worker.domain.limits import BACKOFF_TEXT
 from echomq_worker.errors import InvalidArgumentError
-
-LONGEST_TEXT = 200
-"""The longest text of a backoff, in characters."""
 
 _MS = r"([0-9]{1,13})"
 _FACTOR = r"([0-9]{1,4}(?:\.[0-9]{1,17})?)"
@@ -43,9 +41,9 @@ def backoff_text(backoff: Backoff) -> str:
                 f"backoff or a list of waits; a function belongs to the handler's declaration"
             )
             raise InvalidArgumentError(msg)
-    if len(text) > LONGEST_TEXT or read_backoff(text) is None:
+    if len(text) > BACKOFF_TEXT or read_backoff(text) is None:
         msg = (
-            f"the backoff {text[:64]!r}… cannot go with a job: expected at most {LONGEST_TEXT} "
+            f"the backoff {text[:64]!r}… cannot go with a job: expected at most {BACKOFF_TEXT} "
             f"characters and waits up to 100 years; declare it with the handler, or use fewer steps"
         )
         raise InvalidArgumentError(msg)
@@ -54,7 +52,7 @@ def backoff_text(backoff: Backoff) -> str:
 
 def read_backoff(text: str) -> Backoff | None:
     """Read what `backoff_text` writes; None for anything else, such as a newer version's."""
-    if len(text) > LONGEST_TEXT:
+    if len(text) > BACKOFF_TEXT:
         return None
     for shape, make in _SHAPES:
         match = shape.fullmatch(text)

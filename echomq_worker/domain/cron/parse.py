@@ -22,10 +22,8 @@ from echomq_worker.domain.cron.fields import (
     NthWeekday,
     Span,
 )
+from echomq_worker.domain.limits import CRON_EXPRESSION
 from echomq_worker.errors import CronError
-
-LONGEST = 200
-"""Characters in an expression."""
 
 ALIASES = {
     "@yearly": "0 0 1 1 *",
@@ -54,9 +52,11 @@ def normal_expression(expression: object) -> str:
     if not isinstance(expression, str):
         msg = f"{type(expression).__name__} is no cron expression: expected text"
         raise CronError(msg)
-    shown = f"{expression[:LONGEST]!a}"
-    if len(expression) > LONGEST:
-        msg = f"a cron expression of {len(expression)} characters: expected at most {LONGEST}"
+    shown = f"{expression[:CRON_EXPRESSION]!a}"
+    if len(expression) > CRON_EXPRESSION:
+        msg = (
+            f"a cron expression of {len(expression)} characters: expected at most {CRON_EXPRESSION}"
+        )
         raise CronError(msg)
     words = expression.split()
     if not words:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from echomq_worker.domain.cron import CronRule
 from echomq_worker.domain.job import JobId
-from echomq_worker.domain.scheduling.misfire import MOST_EVER
+from echomq_worker.domain.limits import MADE_UP
 from echomq_worker.domain.scheduling.plan import plan_firing
 from echomq_worker.domain.scheduling.records import DueScheduler, Firing
 from echomq_worker.domain.scheduling.spec import SchedulerSpec
@@ -53,7 +53,7 @@ def firing_of(
         spec, next_ms=due.next_ms, now_ms=now_ms, count=due.count, held_ms=due.held_ms
     )
     # One that was kept back may come on top of as many as the policy allows.
-    beyond = max(0, len(plan.occurrences) - MOST_EVER)
+    beyond = max(0, len(plan.occurrences) - MADE_UP)
     return Firing(
         name=due.name,
         expected_ms=due.next_ms,

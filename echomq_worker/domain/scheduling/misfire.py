@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.duration import LONGEST_MS, format_duration, parse_duration_ms
+from echomq_worker.domain.limits import MADE_UP
 from echomq_worker.errors import InvalidArgumentError
 
 LATEST = "latest"
@@ -13,7 +14,6 @@ ALL = "all"
 POLICIES = (LATEST, NONE, ALL)
 MOST = 10
 """How many occurrences `all` makes up for, unless told otherwise."""
-MOST_EVER = 100
 PROMPT_MS = 60_000
 """`none` still fires an occurrence this long after its time: nobody is ever quite on time."""
 
@@ -39,8 +39,8 @@ class Misfire:
     def __post_init__(self) -> None:
         if self.policy not in POLICIES:
             raise InvalidArgumentError(_no_policy(self.policy))
-        if type(self.most) is not int or not 1 <= self.most <= MOST_EVER:
-            msg = f"misfire 'all' has max={self.most!r}: expected a whole number, 1 to {MOST_EVER}"
+        if type(self.most) is not int or not 1 <= self.most <= MADE_UP:
+            msg = f"misfire 'all' has max={self.most!r}: expected a whole number, 1 to {MADE_UP}"
             raise InvalidArgumentError(msg)
         if self.policy != ALL and self.most != MOST:
             msg = f"misfire {self.policy!r} takes no max: only 'all' fires more than one"

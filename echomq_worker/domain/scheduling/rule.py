@@ -6,12 +6,11 @@ from typing import Protocol
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.duration import format_duration, parse_duration_ms
 from echomq_worker.domain.ids import EPOCH_MS, TIME_LIMIT
+from echomq_worker.domain.limits import SHORTEST_INTERVAL_MS
 from echomq_worker.errors import InvalidArgumentError
 
 LAST_INSTANT_MS = EPOCH_MS + TIME_LIMIT - 1
 """No occurrence is later than this: no id could be minted for its job (on 2093-09-06)."""
-SHORTEST_PERIOD_MS = 100
-"""A shorter interval is work for a loop in a handler, not for a queue."""
 
 
 class Rule(Protocol):
@@ -44,10 +43,10 @@ class Every:
     """Where the grid begins, in Unix ms: nothing fires before it."""
 
     def __post_init__(self) -> None:
-        if self.period_ms < SHORTEST_PERIOD_MS:
+        if self.period_ms < SHORTEST_INTERVAL_MS:
             msg = (
                 f"the interval is {_shown(self.period_ms)}: expected at least "
-                f"{SHORTEST_PERIOD_MS}ms, such as '30s' or '15m'"
+                f"{SHORTEST_INTERVAL_MS}ms, such as '30s' or '15m'"
             )
             raise InvalidArgumentError(msg)
         if not 0 <= self.offset_ms < self.period_ms:

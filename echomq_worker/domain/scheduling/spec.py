@@ -7,14 +7,13 @@ from datetime import UTC, datetime, timedelta
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.cron import CronRule, cron_rule
 from echomq_worker.domain.duration import format_duration, parse_duration_ms
+from echomq_worker.domain.limits import SCHEDULER_NAME
 from echomq_worker.domain.scheduling.misfire import LATEST_MISSED, Misfire, misfire_from
 from echomq_worker.domain.scheduling.overlap import Overlap, overlap_from
 from echomq_worker.domain.scheduling.rule import LAST_INSTANT_MS, Every, every_rule
 from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.errors import InvalidArgumentError
 
-SCHEDULER_NAME = 200
-"""The longest name of a scheduler, in characters."""
 LONGEST_JITTER_MS = 86_400_000
 MOST_OCCURRENCES = 10**12
 HIGHEST_REVISION = 10**12
