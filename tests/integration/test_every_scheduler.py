@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
+    initialize,
     precondition,
     rule,
     run_state_machine_as_test,
@@ -35,13 +36,15 @@ SPECS = st.fixed_dictionaries(
     {
         "period_ms": st.sampled_from([PERIOD_MS, 2 * PERIOD_MS]),
         "template": st.sampled_from([Template(name="a"), Template(name="b", payload=b"b")]),
-        "overlap": st.sampled_from(["allow", "skip", "skip", "queue-one", "queue-one"]),
+        "overlap": st.sampled_from(["allow", "allow", "skip", "queue-one", "queue-one"]),
         "misfire": st.sampled_from(["latest", "all", "all(max=2)", "none"]),
         "limit": st.sampled_from([None, None, None, 2]),
         "revision": st.sampled_from([0, 0, 0, 1]),
     }
 )
-ENDS = st.sampled_from(["complete", "bury", "retry"])
+SELDOM = st.sampled_from([False, False, False, True])
+OTHERS = st.sampled_from(["fire", "pause", "put", "force"])
+ENDS = st.sampled_from(["complete", "complete", "complete", "bury", "retry"])
 OUTCOMES: dict[str, Outcome] = {
     "complete": Completed(),
     "bury": Buried("no"),
@@ -51,6 +54,12 @@ OUTCOMES: dict[str, Outcome] = {
 
 class Schedulers(SchedulerMachine):
     """Two names, two workers, and all that may happen to them."""
+
+    @initialize(first=SPECS, second=SPECS, periods=st.integers(0, 3))
+    def begin(self, first: dict[str, Any], second: dict[str, Any], periods: int) -> None:
+        for name, said in (("s1", first), ("s2", second)):
+            self.put(who=0, name=name, said=said, force=False, fault=None)
+        self.time_passes(periods)
 
     # --- what may happen -------------------------------------------------------------------
 
@@ -75,8 +84,10 @@ class Schedulers(SchedulerMachine):
         assert self.do(store.resume(name)) == self.model.resume(name, self.now_ms())
         self.wires[who]._faults.clear()  # one that is not paused is not resumed by a call
 
-    @rule(who=WORKERS, name=NAMES, fault=FAULTS)
-    def remove(self, who: int, name: str, fault: Fault | None) -> None:
+    @rule(who=WORKERS, name=NAMES, fault=FAULTS, sure=SELDOM)
+    def remove(self, *, who: int, name: str, fault: Fault | None, sure: bool) -> None:
+        if not sure and name in self.model.schedulers:
+            return
         store = self.break_next(who, "remove_scheduler", fault)
         assert self.do(store.remove(name)) == self.model.remove(name)
 
@@ -106,10 +117,10 @@ class Schedulers(SchedulerMachine):
         assert moved == (fault is not Fault.UNANSWERED)
         self.model.schedulers[name].next_ms = next_ms
 
-    @rule(who=WORKERS, name=NAMES, fault=FAULTS)
-    def set_aside(self, who: int, name: str, fault: Fault | None) -> None:
+    @rule(who=WORKERS, name=NAMES, fault=FAULTS, sure=SELDOM)
+    def set_aside(self, *, who: int, name: str, fault: Fault | None, sure: bool) -> None:
         """Somebody breaks a declaration; a worker finds it."""
-        if self.client.exists(self.keys.scheduler(name)):
+        if sure and self.client.exists(self.keys.scheduler(name)):
             self.client.hset(self.keys.scheduler(name), "every", "x")
             store = self.break_next(who, "aside_scheduler", fault)
             assert self.do(store.set_aside(name, "x")) == (fault is not Fault.UNANSWERED)
@@ -127,11 +138,39 @@ class Schedulers(SchedulerMachine):
         ]
 
     @precondition(lambda self: any(self.plans))
+    @rule(fault=FAULTS)
+    def fire_what_was_planned(self, fault: Fault | None) -> None:
+        self.fire(0 if self.plans[0] else 1, fault)
+
+    @rule(who=WORKERS, periods=st.integers(1, 3), fault=FAULTS)
+    def fire_in_time(self, who: int, periods: int, fault: Fault | None) -> None:
+        self.time_passes(periods)
+        self.plan(who, 2)
+        if self.plans[who]:
+            self.fire(who, fault)
+
     @rule(who=WORKERS, fault=FAULTS)
+    def fire_what_is_due(self, who: int, fault: Fault | None) -> None:
+        self.plan(who, 2)
+        if self.plans[who]:
+            self.fire(who, fault)
+
+    @rule(name=NAMES, said=SPECS, by=OTHERS, fault=FAULTS)
+    def be_overtaken(self, name: str, said: dict[str, Any], by: str, fault: Fault | None) -> None:
+        """Between a worker's look and its firing, somebody else is quicker."""
+        self.time_passes(1)
+        self.plan(0, 2)
+        if by == "fire":
+            self.fire_what_is_due(1, None)
+        elif by == "pause":
+            self.pause(1, name, None)
+        else:
+            self.put(who=1, name=name, said=said, force=by == "force", fault=None)
+        if self.plans[0]:
+            self.fire(0, fault)
+
     def fire(self, who: int, fault: Fault | None) -> None:
         plan = self.plans[who]
-        if not plan:
-            return
         store = self.break_next(who, "fire", fault)
         fired: Sequence[Fired] = self.do(store.fire(plan))
         if fault is Fault.UNANSWERED:
@@ -183,6 +222,20 @@ class Schedulers(SchedulerMachine):
             del self.model.jobs[job]
             self.model.ended(job, "completed")
 
+    @precondition(lambda self: self.jobs_in("pending"))
+    @rule(jobs=st.integers(1, 3), how=ENDS)
+    def run_jobs(self, jobs: int, how: str) -> None:
+        for _ in range(min(jobs, len(self.jobs_in("pending")))):
+            self.claim()
+        for _ in range(min(jobs, len(self.held))):
+            self.settle(0, how)
+
+    @rule(who=WORKERS, how=ENDS, fault=FAULTS)
+    def a_busy_hour(self, who: int, how: str, fault: Fault | None) -> None:
+        """What happens most of the time: it fires, and what was fired is run."""
+        self.fire_in_time(who, 1, fault)
+        self.run_jobs(2, how)
+
     @precondition(lambda self: self.jobs_in("pending", "scheduled", "dead"))
     @rule(which=st.integers(0, 9))
     def remove_a_job(self, which: int) -> None:
@@ -192,8 +245,6 @@ class Schedulers(SchedulerMachine):
         if self.model.jobs.pop(job) != "dead":
             self.model.ended(job, "removed")
 
-    @precondition(lambda self: self.model.schedulers)
-    @rule(periods=st.integers(1, 3))
     def time_passes(self, periods: int) -> None:
         self.the_doctor_finds_nothing()
         self.late_calls_come()
@@ -226,8 +277,8 @@ def test_any_history_of_schedulers_ends_as_the_model_says(
     run_state_machine_as_test(
         cast("type[RuleBasedStateMachine]", machine),
         settings=settings(
-            max_examples=30,
-            stateful_step_count=40,
+            max_examples=25,
+            stateful_step_count=50,
             deadline=None,
             print_blob=True,
             suppress_health_check=[HealthCheck.too_slow],

@@ -22,7 +22,7 @@ from tests.support.audit import complaints_of
 from tests.support.cut_wire import CutWire, Fault
 from tests.support.jobs import job_id
 from tests.support.least_rights import unrestricted
-from tests.support.scheduler_model import LIVE, SchedulerModel
+from tests.support.scheduler_model import SchedulerModel
 from tests.support.stores import no_trouble
 
 PERIOD_MS = 10_000_000_000
@@ -127,13 +127,6 @@ class SchedulerMachine(RuleBasedStateMachine):
         keys = cast("Iterator[bytes]", self.client.scan_iter(f"{prefix}*"))
         rows = {key.decode().removeprefix(prefix) for key in keys}
         assert rows == set(self.model.jobs)
-
-    @invariant()
-    def what_may_not_overlap_does_not(self) -> None:
-        for scheduler in self.model.schedulers.values():
-            by_rule = {run.job for run in scheduler.runs if run.instant_ms is not None}
-            live = {job for job in scheduler.live if self.model.jobs.get(job) in LIVE}
-            assert len(live & by_rule) <= 1
 
     def the_doctor_finds_nothing(self) -> None:
         assert complaints_of(self.url, self.keys.queue) == []
