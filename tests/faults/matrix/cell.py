@@ -8,6 +8,7 @@ from echomq_worker.domain.job import After, At, JobId, NewJob
 from echomq_worker.domain.scheduling.records import SchedulerView
 from echomq_worker.domain.scheduling.spec import scheduler_spec
 from echomq_worker.domain.scheduling.template import Template
+from echomq_worker.protocol.scripts import script
 from echomq_worker.store import QueueStore
 from tests.faults.matrix.forks import Fork
 from tests.faults.matrix.gate import Gate
@@ -74,6 +75,8 @@ class Cell:
 
     async def _declare(self) -> None:
         """Let a scheduler make the job, soon and once."""
+        # A server that has never seen the script would answer the held call with just that.
+        await self.look.do("SCRIPT", "LOAD", script("fire").source)
         store = self.queue.schedulers
         start = EPOCH + timedelta(milliseconds=await store.now_ms() + FIRES_MS)
         template = Template(name="cell", payload=payload(0.02, "ok"))
