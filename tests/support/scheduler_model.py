@@ -169,6 +169,9 @@ class SchedulerModel:
     def _fire(self, scheduler: Scheduler, firing: Firing) -> str:
         scheduler.live = self._live(scheduler)
         word = "".join(self._occur(scheduler, *each) for each in firing.occurrences)
+        if firing.ended == "limit" and scheduler.held_ms is not None:
+            scheduler.held_ms = None
+            scheduler.skipped += 1
         scheduler.next_ms = firing.next_ms
         scheduler.missed += firing.missed
         scheduler.ended = firing.ended or scheduler.ended
