@@ -6,15 +6,18 @@ import re
 import threading
 import time
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
 
 import redis
 
-from bench.bed import Bed, bed
+from bench.bed import QUEUE, Bed, bed
 from bench.jobs import note_due
+from bench.standing import add_schedulers
 from bench.table import Row, print_table
 
+SCHEDULERS = 10_000
 _OURS = frozenset({"ECHO", "HELLO", "CLIENT"})
 """What the measurement itself sends."""
 
@@ -31,11 +34,22 @@ async def measure(bed: Bed, seconds: int) -> list[Row]:
         cpu_s = _cpu_s(process.pid) - cpu_s
         memory = _memory_mib(process.pid)
         await far.cancel()
+        first = datetime.now(UTC) + timedelta(hours=1)
+        names = [f"far:{i}" for i in range(SCHEDULERS)]
+        await add_schedulers(bed.server.queue(QUEUE), names, job="bench.nothing", first=first)
+        await asyncio.sleep(2)
+        many = await asyncio.to_thread(_commands, bed.url, seconds)
     return [
         Row(f"commands a second, nothing scheduled {_told(empty)}", empty.total() / seconds, "", 2),
         Row(
             f"commands a second, one job due in an hour {_told(later)}",
             later.total() / seconds,
+            "",
+            2,
+        ),
+        Row(
+            f"commands a second, {SCHEDULERS:,} schedulers due in an hour {_told(many)}",
+            many.total() / seconds,
             "",
             2,
         ),

@@ -37,9 +37,10 @@ class KitBase:
         return self.backend.clock
 
     def advance(self, duration: Duration) -> None:
-        """Move the clock on, so that delayed jobs and retries become due.
+        """Move the clock on, so that delayed jobs, retries and schedulers become due.
 
-        Nothing runs by that alone: `run_until_idle` runs it.
+        Nothing runs by that alone: `run_until_idle` runs it. Occurrences of schedulers are due at
+        once then, as after an outage: their misfire policy decides which are made up for.
 
         Args:
             duration: how far, such as `"10m"`, 90 (seconds) or a timedelta.
