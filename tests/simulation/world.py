@@ -116,7 +116,7 @@ class World:
     async def _declare(self, planned: PlannedScheduler) -> None:
         await self._until(planned.at_ms)
         store = store_of(self.network, f"p {planned.spec.name}")
-        store.use_caller(Caller(name=f"declarer {planned.spec.name}"))
+        store.schedulers._calls._caller = Caller(name=f"declarer{planned.spec.name}")
         try:
             await store.schedulers.put(planned.spec, force=False, source="api", tz="")
         except ServerError as error:
