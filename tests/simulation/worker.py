@@ -172,7 +172,8 @@ class SimulatedWorker:
             extender=SimulatedExtender(network, name),
             registry=registry,
             clock=clock,
-            mint=Minter(1, clock_ms=clock.now_ms, dice=dice.randrange).mint,
+            # Not the number of the plan's ids. All workers have one, so that ids of theirs collide.
+            mint=Minter(2, clock_ms=clock.now_ms, dice=dice.randrange).mint,
             dice=dice.uniform,
         )
         self._daemon = Daemon(options, outside, self.stop, burst=False)
