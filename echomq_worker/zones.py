@@ -113,6 +113,7 @@ def _zone(name: str) -> ZoneInfo:
     return zone
 
 
+@lru_cache(maxsize=256)  # rows with the name are read again and again, and looking costs ms
 def _hint(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is misspelled
 

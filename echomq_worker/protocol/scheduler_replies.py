@@ -96,8 +96,13 @@ def read_fired(firings: Sequence[Firing], words: Sequence[bytes]) -> list[Fired]
 
 def read_due(reply: Sequence[Any]) -> Due:
     """Read what `due_schedulers.lua` says."""
-    now_ms, next_ms, found = reply
-    return Due(now_ms, read_ms(next_ms), tuple(_due(one) for one in found))
+    now_ms, next_ms, found, repeat = reply
+    schedulers = tuple(_due(one) for one in found)
+    return Due(now_ms, read_ms(next_ms), schedulers, _first_ms(repeat))
+
+
+def _first_ms(score: bytes) -> int | None:
+    return 0 if score == b"-inf" else read_ms(score)
 
 
 def read_view(found: Sequence[Any]) -> SchedulerView | None:

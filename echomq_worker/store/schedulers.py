@@ -16,11 +16,7 @@ from echomq_worker.domain.scheduling.records import (
     SchedulerView,
 )
 from echomq_worker.domain.scheduling.spec import SchedulerSpec
-from echomq_worker.errors import (
-    CorruptSchedulerError,
-    ServerError,
-    UnknownZoneError,
-)
+from echomq_worker.errors import CorruptSchedulerError, ServerError, UnknownZoneError
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.scheduler_replies import (
     DUE_FIELDS,
@@ -131,9 +127,12 @@ class SchedulerStore:
         """Return the server's time."""
         return (await self._calls.ask("read_schedulers", {"offset": 0, "limit": 0}))[0]
 
-    async def due(self, limit: int = FIRED_AT_ONCE) -> Due:
-        """Return schedulers whose time has come, at most 500, the longest due first."""
-        args: dict[str, Operand] = {"limit": min(limit, FIRED_AT_ONCE)}
+    async def due(self, limit: int = FIRED_AT_ONCE, *, offset: int = 0) -> Due:
+        """Return schedulers whose time has come, at most 500, the longest due first.
+
+        `offset` is how many of the longest due to pass over: those that have to stay.
+        """
+        args: dict[str, Operand] = {"limit": min(limit, FIRED_AT_ONCE), "offset": offset}
         return read_due(await self._calls.ask("due_schedulers", args, DUE_FIELDS))
 
     async def fire(self, firings: Sequence[Firing]) -> Sequence[Fired]:

@@ -41,10 +41,10 @@ class InlineSchedulers:
             found = self.timetable.schedulers.get(name)
             return None if found is None else found.view()
 
-    async def due(self, limit: int) -> Due:
+    async def due(self, limit: int, *, offset: int = 0) -> Due:
         """Return the schedulers whose time has come, the longest due first."""
         with self._lock:
-            return self.timetable.due(limit)
+            return self.timetable.due(limit, offset=offset)
 
     async def fire(self, firings: Sequence[Firing]) -> list[Fired]:
         """Make the jobs of occurrences, each at most once; return what became of each firing."""

@@ -138,12 +138,13 @@ class Timetable:
             key=lambda each: (each.wakes_ms is None, each.wakes_ms or 0, each.spec.name),
         )
 
-    def due(self, limit: int) -> Due:
+    def due(self, limit: int, *, offset: int = 0) -> Due:
         """Return the schedulers whose time has come."""
         now_ms, waking = self._memory.now(), [each for each in self.in_order() if each.wakes_ms]
         due = [each for each in waking if (each.wakes_ms or 0) <= now_ms]
         later = [each.wakes_ms for each in waking if (each.wakes_ms or 0) > now_ms]
-        return Due(now_ms, later[0] if later else None, tuple(map(_due, due[:limit])))
+        found = tuple(map(_due, due[offset : offset + limit]))
+        return Due(now_ms, later[0] if later else None, found)
 
     def fire(self, firing: Firing) -> Fired:
         """Make the jobs of occurrences, each at most once."""

@@ -151,10 +151,11 @@ class Firer:
         while await volley.plan(look, late_ms):
             await self._outage.patiently(lambda: volley.fire(look))
             self._claim()
-        if not look.chosen:
-            await self._outage.patiently(lambda: volley.fire_repeats(look))
-            if look.made:
-                self._claim()
+        volley.turn_page(look)
+        made = look.made
+        await self._outage.patiently(lambda: volley.fire_repeats(look, late_ms))
+        if look.made > made:
+            self._claim()
 
     def _after(self, look: Look) -> int | None:
         """Return when the next look is due by what this one has found."""

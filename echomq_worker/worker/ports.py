@@ -69,8 +69,8 @@ class Schedulers(Protocol):
         """Declare one, unless a newer declaration is there."""
         ...
 
-    async def due(self, limit: int) -> Due:
-        """Return the schedulers whose time has come, the longest due first."""
+    async def due(self, limit: int, *, offset: int) -> Due:
+        """Return the schedulers whose time has come, the longest due first, after `offset`."""
         ...
 
     async def fire(self, firings: Sequence[Firing]) -> Sequence[Fired]:

@@ -28,6 +28,8 @@ REPEATS_AT_ONCE = 100
 MINT_TRIES = 3
 TURN_MS = 5
 """Planning gives way to the running jobs after so long."""
+MOST_PASSED = 10_000
+"""So many that have to stay are passed over, at most, to find others behind them."""
 CALL_MS = 200
 """What is planned after so long is fired before there is more planning."""
 
@@ -41,6 +43,8 @@ class Look:
     next_ms: int | None
     """When the next one is due, as far as is known here; None if there is none."""
     due: tuple[DueScheduler, ...]
+    repeat_ms: int | None = None
+    """When the first registration of the base wire is due; None if there is none."""
     planned: int = 0
     """So many of them were gone through."""
     chosen: dict[str, SchedulerSpec] = field(default_factory=dict[str, SchedulerSpec])
@@ -51,6 +55,8 @@ class Look:
     """Those that are to be moved out of the way."""
     left: bool = False
     """True if something is due that we have not fired."""
+    stay: int = 0
+    """How many stay where they are, at the head of what is due."""
     later: bool = False
     """True if the server has put something off: one call held too much."""
     done: bool = False
@@ -101,11 +107,15 @@ class Volley:
         self._clock = clock
         self._lines = lines
         self._stats = stats
+        self._passed = 0
+        """How many stay, of those that were read since a look began at the head."""
 
     async def read(self) -> Look:
         """Read what is due."""
-        due = await self._queue.schedulers.due(FIRED_AT_ONCE)
-        return Look(due.now_ms, due.next_ms, due.schedulers)
+        due = await self._queue.schedulers.due(FIRED_AT_ONCE, offset=self._passed)
+        look = Look(due.now_ms, due.next_ms, due.schedulers, due.repeat_ms)
+        look.left = self._passed > 0
+        return look
 
     async def plan(self, look: Look, late_ms: int) -> bool:
         """Decide what to fire next, as much as one call takes. The event loop turns meanwhile.
@@ -154,9 +164,25 @@ class Volley:
         # What nobody could fire now must not be looked at again and again.
         look.more = look.done and (look.later or len(look.due) >= FIRED_AT_ONCE)
 
-    async def fire_repeats(self, look: Look) -> None:
-        """Fire what peers have registered to repeat and is due, if that is ours to do."""
-        if not self._repeats:
+    def turn_page(self, look: Look) -> None:
+        """Let the next look begin behind what has to stay, if it may hide others."""
+        if len(look.due) < FIRED_AT_ONCE or not look.stay or self._passed >= MOST_PASSED:
+            self._passed = 0
+            return
+        self._passed += look.stay
+        look.more = True
+
+    async def fire_repeats(self, look: Look, late_ms: int) -> None:
+        """Fire what peers have registered to repeat and is due, if that is ours to do.
+
+        Args:
+            look: what was read.
+            late_ms: what is due for no longer than this is left to the watcher.
+        """
+        if not self._repeats or look.repeat_ms is None:
+            return
+        if look.repeat_ms > look.now_ms - late_ms:
+            look.see(look.repeat_ms)
             return
         fired = await self._queue.repeats.fire([self._mint() for _ in range(REPEATS_AT_ONCE)])
         names = [name for name, _ in fired.fired]
@@ -176,22 +202,26 @@ class Volley:
             look.corrupt.append(due)
             return None
         if due.spec is None:
-            look.left = True
+            self._stays(look)
             self._lines.unreadable(self.queue, due.name, due.problem)
             return None
         if is_left(due, look.now_ms, self._zone_data):
-            look.left = True
+            self._stays(look)
             return None
         try:
             firing = firing_of(
                 due, due.spec, now_ms=look.now_ms, version=self._zone_data, mint=self._mint
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, the others are to fire
-            look.left = True
+            self._stays(look)
             self._lines.unreadable(self.queue, due.name, f"{type(error).__qualname__}: {error}")
             return None
         look.chosen[due.name] = due.spec
         return firing
+
+    def _stays(self, look: Look) -> None:
+        look.left = True
+        look.stay += 1
 
     async def _send(self, look: Look) -> None:
         asked = look.waiting
@@ -209,7 +239,7 @@ class Volley:
             try:
                 answers = await self._queue.schedulers.fire(one)
             except InvalidArgumentError as error:
-                look.left = True
+                self._stays(look)
                 self._lines.unreadable(self.queue, one[0].name, str(error))
             else:
                 look.left = bool(self._answered(look, one, answers)) or look.left

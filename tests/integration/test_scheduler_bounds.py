@@ -10,6 +10,7 @@ from echomq_worker.domain.scheduling.records import (
 from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.protocol.scheduler_replies import firing_operands
+from echomq_worker.store import QueueStore
 from tests.support.jobs import A
 from tests.support.look import Look
 from tests.support.schedulers import (
@@ -45,6 +46,26 @@ async def test_due_are_at_most_as_many_as_asked_for_and_the_longest_due_first(ti
     assert [one.name for one in due.schedulers] == ["s3", "s2", "s1"]
     assert due.next_ms is None
     assert (await times.store.due(9_999)).schedulers[3].name == "s0"
+
+
+async def test_those_that_have_to_stay_can_be_passed_over(times: Timetable):
+    for number in range(4):
+        await times.put(every(f"s{number}"))
+        await times.make_due(f"s{number}", periods=number + 1)
+
+    due = await times.store.due(2, offset=1)
+    assert [one.name for one in due.schedulers] == ["s2", "s1"]
+
+
+async def test_a_look_tells_when_the_first_registration_of_a_peer_is_due(
+    times: Timetable, queue: QueueStore
+):
+    assert (await times.store.due()).repeat_ms is None
+    await queue.repeats.register("sweep", every_ms=60_000, template=b"tick", first_in_ms=60_000)
+
+    due = await times.store.due()
+    assert due.repeat_ms is not None
+    assert 0 < due.repeat_ms - due.now_ms <= 60_000
 
 
 async def test_a_call_takes_so_many_payload_bytes_and_leaves_the_rest_due(times: Timetable):

@@ -53,8 +53,8 @@ def found(fields: dict[str, bytes], *, wake: bytes = b"600000", kind: bytes = b"
 
 def due(fields: dict[str, bytes], *, kind: bytes = b"hash") -> Any:
     values = [fields.get(name) for name in DUE_FIELDS] if kind == b"hash" else []
-    reply = read_due([700_000, b"900000", [[b"s1", b"600000", kind, values]]])
-    assert (reply.now_ms, reply.next_ms) == (700_000, 900_000)
+    reply = read_due([700_000, b"900000", [[b"s1", b"600000", kind, values]], b"800000"])
+    assert (reply.now_ms, reply.next_ms, reply.repeat_ms) == (700_000, 900_000, 800_000)
     return reply.schedulers[0]
 
 
@@ -223,3 +223,8 @@ def test_the_version_of_the_tz_data_is_kept_only_where_it_matters():
 
 def test_all_that_firing_is_planned_from_is_asked_for_but_the_payload():
     assert set(DEFINITION) - set(DUE_FIELDS) == {"payload"}
+
+
+@pytest.mark.parametrize(("score", "ms"), [(b"", None), (b"-inf", 0), (b"inf", None), (b"7", 7)])
+def test_when_a_peers_registration_is_due_is_read_whatever_its_score(score: bytes, ms: int | None):
+    assert read_due([700_000, b"", [], score]).repeat_ms == ms

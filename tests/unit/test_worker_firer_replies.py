@@ -182,10 +182,41 @@ async def test_one_that_does_not_watch_plans_no_look_of_its_own(bench: Bench):
     assert len(bench.queue.schedulers.made) == 1
 
 
-async def test_a_full_batch_that_is_left_to_others_is_not_looked_at_again_at_once(bench: Bench):
-    for number in range(FIRED_AT_ONCE):
+def leave(bench: Bench, count: int) -> None:
+    """Add schedulers that are due and have to stay, since newer zone data has timed them."""
+    for number in range(count):
         bench.queue.schedulers.add(every(60_000, f"s{number}"), tz="2027a", next_ms=NOW_MS + 5_000)
-    assert await after_a_look_at(bench, 5_000) == BEAT_MS
+
+
+async def test_a_full_batch_that_is_left_to_others_is_passed_over_once_a_beat(bench: Bench):
+    leave(bench, FIRED_AT_ONCE)
+    assert await after_a_look_at(bench, 5_000) == 0
+    assert await bench.firer.step() == BEAT_MS
+    assert bench.queue.schedulers.kinds() == ["due", "due"]
+
+
+async def test_what_has_to_stay_hides_none_of_those_behind_it(bench: Bench):
+    leave(bench, 2 * FIRED_AT_ONCE)
+    bench.queue.schedulers.add(every(60_000, "tick"), next_ms=NOW_MS + 5_001)
+    assert await after_a_look_at(bench, 5_001) == 0
+    assert await bench.firer.step() == 0
+    await bench.firer.step()
+    assert [name for name, _, _ in bench.queue.schedulers.made] == ["tick"]
+
+
+async def test_a_registration_of_a_peer_fires_also_while_there_are_schedulers_to_fire(bench: Bench):
+    bench.queue.schedulers.add(every(500), next_ms=NOW_MS + 5_000)
+    bench.queue.repeats.due["sweep"] = (NOW_MS + 5_000, 60_000)
+    await after_a_look_at(bench, 5_000)
+    assert len(bench.queue.schedulers.made) == 1
+    assert [name for name, _ in bench.queue.repeats.fired] == ["sweep"]
+
+
+async def test_a_registration_that_is_not_due_costs_no_call(bench: Bench):
+    bench.queue.schedulers.add(every(60_000), next_ms=NOW_MS + 5_000)
+    bench.queue.repeats.due["sweep"] = (NOW_MS + 5_400, 60_000)
+    assert await after_a_look_at(bench, 5_000) == 400
+    assert bench.queue.repeats.calls == 0
 
 
 async def test_what_did_not_fit_into_a_call_is_fired_at_once(bench: Bench):

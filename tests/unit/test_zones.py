@@ -206,3 +206,10 @@ def test_a_probe_for_health_does_not_load_time_zones():
     )
 
     assert found.stdout.strip() == "False"
+
+
+def test_what_may_be_meant_by_a_wrong_name_is_worked_out_once():
+    for _ in range(3):
+        with pytest.raises(UnknownZoneError, match="Europe/Berlin"):
+            find_zone("Europe/Berlinn")
+    assert zones._hint.cache_info().hits >= 2

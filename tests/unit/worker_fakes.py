@@ -69,6 +69,7 @@ class FakeQueue:
     def __post_init__(self) -> None:
         self.schedulers = FakeSchedulers(self.clock, self.pending.append, self.job, self.ring)
         self.repeats = FakeRepeats(self.clock, self.pending.append, self.job)
+        self.schedulers.repeat_ms = self.repeats.head_ms
 
     # --- what a test does ---------------------------------------------------------------
 

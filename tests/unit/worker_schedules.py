@@ -75,6 +75,8 @@ class FakeSchedulers:
     """So many of the next firings are put off: the call holds too much."""
     on_fire: Callable[[], Awaitable[None]] | None = None
     """Awaited before a firing is done."""
+    repeat_ms: Callable[[], int | None] = lambda: None
+    """When the first registration of the base wire is due."""
 
     # --- what a test does ---------------------------------------------------------------
 
@@ -107,13 +109,14 @@ class FakeSchedulers:
         self.stored[spec.name].revision = spec.revision
         return PutVerdict.CREATED if found is None else PutVerdict.RETIMED
 
-    async def due(self, limit: int) -> Due:
+    async def due(self, limit: int, *, offset: int = 0) -> Due:
         self._answer("due")
         now_ms = self.clock.now_ms()
         waiting = [(one.wake_ms, name) for name, one in self.stored.items() if one.wake_ms]
         due = sorted((wake, name) for wake, name in waiting if wake <= now_ms)
-        found = tuple(self._due(name, wake) for wake, name in due[:limit])
-        return Due(now_ms, min((at for at, _ in waiting if at > now_ms), default=None), found)
+        found = tuple(self._due(name, wake) for wake, name in due[offset : offset + limit])
+        later_ms = min((at for at, _ in waiting if at > now_ms), default=None)
+        return Due(now_ms, later_ms, found, self.repeat_ms())
 
     async def fire(self, firings: Sequence[Firing]) -> list[Fired]:
         if self.on_fire is not None:

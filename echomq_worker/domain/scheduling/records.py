@@ -139,6 +139,8 @@ class Due:
     """When the first of the others wakes; None if there is none."""
     schedulers: tuple[DueScheduler, ...]
     """At most as many as were asked for, the longest due first."""
+    repeat_ms: int | None = None
+    """When the first registration of the base wire is due; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
