@@ -145,3 +145,17 @@ async def test_more_occurrences_than_a_call_can_take_are_sent_in_several(times: 
     fired = await times.fire_due()
     assert [len(each.verdicts) for each in fired] == [100] * 11
     assert len(await times.jobs()) == 1_100
+
+
+async def test_what_does_not_fit_into_a_call_is_not_even_read(times: Timetable):
+    large = Template(name="report", payload=bytes(1 << 20))
+    for number in range(5):
+        await times.put(every(f"s{number}", template=large))
+        await times.make_due(f"s{number}")
+    plan = await times.plan(await times.due())
+    await times.store.remove(plan[-1].name)
+
+    answers = await times.store.fire(plan)
+
+    # One that was read would be told apart: it is gone.
+    assert [each.whole for each in answers] == [Whole.OK] * 2 + [Whole.LATER] * 3

@@ -1,7 +1,7 @@
 -- Firing: first what is to be done with every scheduler is decided by reading, then all is written.
 --! needs root pending schedulers bell log_size firings
 --! include time scheduler scheduler_job scheduler_runs waiting log check
-local MOST_SCHEDULERS, MOST_OCCURRENCES, MOST_BYTES = 500, 1000, 8388608
+local MOST_SCHEDULERS, MOST_OCCURRENCES, MOST_BYTES = 500, 1000, 2097152
 -- A predecessor may end without a word to us: in the hands of a peer.
 local HELD_LOOK_MS = 10000
 local BOOKS = { 'digest', 'next', 'paused', 'last', 'held', 'overlap', 'live', 'runs', 'count', 'missed', 'skipped',
@@ -95,7 +95,10 @@ local function refused(firing, row, call)
   firing.template = {}
   for i = 1, #TEMPLATE do firing.template[i] = row[#BOOKS + i] end
   local bytes = #(firing.template[1] or '') * firing.size
-  if call.bytes > 0 and call.bytes + bytes > MOST_BYTES then return 'l' end
+  if call.bytes > 0 and call.bytes + bytes > MOST_BYTES then
+    call.full = true
+    return 'l'
+  end
   call.bytes = call.bytes + bytes
   return nil
 end
