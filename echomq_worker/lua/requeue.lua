@@ -28,7 +28,7 @@ local function requeue(id, row)
     set_aside(id, fault)
     return '0'
   end
-  redis.call('HDEL', root .. 'job:' .. id, 'last_error', 'crashes', 'unknown')
+  redis.call('HDEL', root .. 'job:' .. id, 'last_error', 'crashes', 'unknown', 'expires', 'expires_in')
   redis.call('HSET', root .. 'job:' .. id, 'state', 'pending', 'returned', row[1])
   if row[4] and string.sub(row[4], -1) ~= '!' then redis.call('HSET', root .. 'job:' .. id, 'claim', '!') end
   put_waiting(id, row[3])

@@ -36,7 +36,7 @@ while at <= #ARGV do
   else
     local due = mode == 'in' and due_after(ms) or ms
     redis.call('HSET', row, 'state', 'scheduled', 'attempts', '0', 'payload', payload,
-      row_fields(at + 5, fields, math.max(due, now), true))
+      row_fields(at + 5, fields, math.max(due, now)))
     put_scheduled(id, due)
     note('scheduled', id, 0)
     admitted = admitted + 1

@@ -159,6 +159,7 @@ class MemoryQueue:
         self.dead.remove(job_id)
         row.last_error, row.crashes, row.unknown_since_ms, row.died_ms = None, 0, None, None
         row.returned = row.token
+        row.expires_no_more()
         self.wait(row)
         return Requeued.OK
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from echomq_worker.domain.job import Admission, At, JobId, NewJob
+from echomq_worker.domain.job import Admission, After, JobId, NewJob
 from echomq_worker.domain.scheduling.overlap import Overlap
 from echomq_worker.domain.scheduling.plan import ENDED_BY_LIMIT, first_next, wake_ms
 from echomq_worker.domain.scheduling.records import (
@@ -183,7 +183,7 @@ class Timetable:
             keep_result_ms=template.keep_result_ms,
             timeout_ms=template.timeout_ms,
             backoff=template.backoff,
-            expires=None if template.ttl_ms is None else At(now_ms + template.ttl_ms),
+            expires=None if template.ttl_ms is None else After(template.ttl_ms),
         )
         self._memory.admit(job)
         row = self._memory.rows[job_id]

@@ -54,6 +54,7 @@ async def test_an_occurrence_makes_a_job_of_the_template(times: Timetable, look:
         "max": "3",
         "keep": "60000",
         "timeout": "5000",
+        "expires_in": "9000",
         "scheduler": "s1",
         "instant": str(instant),
         "more": "1",

@@ -151,6 +151,30 @@ async def test_a_duration_until_a_job_expires_moves_along_with_it(driver: Driver
     assert expires[3] == far.unix_ms + 9, "an instant stays"
 
 
+async def test_the_expiry_of_a_job_that_no_handler_has_begun_moves_along_too(driver: Driver):
+    line = driver.line()
+    await driver.queue.enqueue([replace(new_job(A), expires=After(5_000))])
+    (held,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs
+    await line.settle([(held, Snoozed(MINUTE_MS, unknown=True))])
+    due_ms = await driver.now_ms() + 2 * MINUTE_MS
+
+    await driver.queue.reschedule([A], At(due_ms))
+
+    assert (await view(driver, A)).expires_ms == due_ms + 5_000
+
+
+async def test_a_dead_job_that_is_brought_back_expires_no_more(driver: Driver):
+    line = driver.line()
+    await driver.queue.enqueue([replace(new_job(A), expires=After(5_000))])
+    (held,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs
+    await line.settle([(held, Buried("a lease was lost"))])
+
+    await driver.queue.requeue([A])
+
+    (again,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs
+    assert (again.attempt, again.expires_ms) == (1, None)
+
+
 @pytest.mark.parametrize(
     ("outcome", "expires"),
     [

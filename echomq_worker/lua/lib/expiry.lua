@@ -11,12 +11,12 @@ local function bad_expiry(first, count)
   return nil
 end
 
--- Returns the names and values for the row, with the instant for the duration. If `moves`, the duration
--- stays on the row too, so that who lets the job be due at another time can tell the instant anew.
-local function row_fields(first, count, due, moves)
+-- Returns the names and values for the row, with the instant as well. The duration stays on the row, so
+-- that who lets the job be due at another time can tell the instant anew.
+local function row_fields(first, count, due)
   local last = first + count - 1
   if count == 0 or ARGV[last - 1] ~= 'expires_in' then return unpack(ARGV, first, last) end
-  local fields = { unpack(ARGV, first, moves and last or last - 2) }
+  local fields = { unpack(ARGV, first, last) }
   fields[#fields + 1] = 'expires'
   fields[#fields + 1] = string.format('%.0f', due + ARGV[last])
   return unpack(fields)

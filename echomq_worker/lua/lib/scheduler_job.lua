@@ -13,8 +13,9 @@ local function make_job(id, scheduler, instant, template)
   }
   local ttl = whole(template[2] or '', 1)
   if ttl then
-    fields[#fields + 1] = 'expires'
-    fields[#fields + 1] = digits(now + ttl)
+    for _, word in ipairs({ 'expires', digits(now + ttl), 'expires_in', digits(ttl) }) do
+      fields[#fields + 1] = word
+    end
   end
   for i = 3, #TEMPLATE do
     if template[i] then
