@@ -66,6 +66,12 @@ class NewJob:
     """How long to wait between attempts, as `backoff_text` writes it; None: as the handler."""
     expires: Due | None = None
     """When it is no longer to be started: an instant, or so long after it is due."""
+    priority: int | None = None
+    """Its rank among those that wait: lower runs first; None is 0, the rank of mint order."""
+    group: str | None = None
+    """The lane it waits in, as a group of the wire; a job has a lane or a priority."""
+    lane: str | None = None
+    """The name that the group was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,10 @@ class Held:
     """The scheduler that has made it."""
     instant_ms: int | None = None
     """The planned instant of the scheduler's occurrence, in Unix ms."""
+    priority: int = 0
+    """Its rank among those that waited: lower runs first."""
+    lane: str | None = None
+    """The name that its lane was made from."""
 
     @property
     def attempt(self) -> int:

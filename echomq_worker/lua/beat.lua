@@ -2,7 +2,7 @@
 -- Repeatable like a claim; the ids that were taken back are told again too.
 --
 --! keys root pending active schedule dead dead_at failed_count meta bell clock pump workers worker log
---! args caller call_number again call_id lease_ms limit promote_limit worker_id watch_ms log_size reap_limit crash_limit max_attempts presence_ms
+--! args caller call_number again call_id lease_ms limit promote_limit lanes worker_id watch_ms log_size reap_limit crash_limit max_attempts presence_ms
 --! rest presence
 --! include receipt handout reap watch next_fire
 --

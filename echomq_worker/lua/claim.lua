@@ -1,11 +1,11 @@
--- Take up to `limit` jobs under a lease, after promoting at most `promote_limit` due ones. A paused
--- queue hands out nothing. Repeatable: the same call gets the same jobs.
+-- Take up to `limit` jobs under a lease, after promoting at most `promote_limit` due ones, of lanes too if
+-- `lanes` is 1. A paused queue hands out nothing. Repeatable: the same call gets the same jobs.
 --
 --! keys root pending active schedule meta bell clock pump log
---! args caller call_number again call_id lease_ms limit promote_limit worker_id watch_ms log_size
+--! args caller call_number again call_id lease_ms limit promote_limit lanes worker_id watch_ms log_size
 --! include receipt handout watch next_fire
 --
--- Replies { now, next due, left in pending, paused, set aside, jobs, watching, next fire }.
+-- Replies { now, next due, left, paused, set aside, jobs, watching, next fire }.
 
 local bad = bad_handout() or bad_watch()
 if bad then return bad end

@@ -3,7 +3,7 @@
 --! keys root pending bell log
 --! args caller call_number again log_size
 --! rest jobs
---! include time receipt waiting expiry log check
+--! include time receipt waiting expiry side log check
 --
 -- `jobs`: for each its id, payload, number of row fields, and those fields and values.
 -- Replies one character a job: 1 admitted, 0 duplicate.
@@ -14,11 +14,24 @@ if earlier == false then return redis.error_reply(refusal) end
 local wrong = wrong_type({ pending, 'zset', bell, 'list' }) or wrong_log()
 if wrong then return wrong end
 
+local function value_of(name, first, count)
+  for i = first, first + count - 1, 2 do
+    if ARGV[i] == name then return ARGV[i + 1] end
+  end
+  return nil
+end
+
+local function bad_place(first, count)
+  local group = value_of('group', first, count)
+  if group and not string.find(group, '^%u%u%u%w%w%w%w%w%w%w%w%w%w%w$') then return bad_argument('group') end
+  return (group or value_of('priority', first, count)) and wrong_side_key()
+end
+
 local at = jobs
 while at <= #ARGV do
   if not job_id(ARGV[at]) then return redis.error_reply('EMQKIND job id must be JOB-namespaced') end
   if not whole(ARGV[at + 2], 0) then return bad_argument('fields') end
-  local bad = bad_expiry(at + 3, 2 * ARGV[at + 2])
+  local bad = bad_expiry(at + 3, 2 * ARGV[at + 2]) or bad_place(at + 3, 2 * ARGV[at + 2])
   if bad then return bad end
   at = at + 3 + 2 * ARGV[at + 2]
 end
@@ -33,7 +46,7 @@ while at <= #ARGV do
   else
     redis.call('HSET', row, 'state', 'pending', 'attempts', '0', 'payload', payload,
       row_fields(at + 3, fields, now))
-    put_waiting(id)
+    put_waiting(id, value_of('group', at + 3, fields), value_of('more', at + 3, fields))
     note('enqueued', id, 0)
     admitted = admitted + 1
     verdicts[#verdicts + 1] = '1'

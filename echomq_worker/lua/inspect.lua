@@ -16,7 +16,7 @@ if #row == 0 then return { 'absent', '', '', '', {} } end
 local lease = redis.call('ZSCORE', active, id)
 local due = redis.call('ZSCORE', schedule, id)
 local state = 'unknown'
-if redis.call('ZSCORE', pending, id) then
+if redis.call('ZSCORE', pending, id) or type(redis.pcall('ZSCORE', root .. 'prioritized', id)) == 'string' then
   state = 'pending'
 elseif lease then
   state = 'active'

@@ -17,7 +17,8 @@ local wrong = wrong_type({ pending, 'zset', schedule, 'zset', bell, 'list' }) or
 if wrong then return wrong end
 local rows = {}
 for at = ids, #ARGV do
-  rows[at] = redis.pcall('HMGET', root .. 'job:' .. ARGV[at], 'attempts', 'payload', 'group', 'expires_in')
+  rows[at] = redis.pcall('HMGET', root .. 'job:' .. ARGV[at], 'attempts', 'payload', 'group', 'expires_in',
+    'more')
   wrong = wrong_lane(rows[at][3])
   if wrong then return wrong end
 end
@@ -33,7 +34,7 @@ local function move(id, row)
   if row[4] and whole(row[4], 0) then
     redis.call('HSET', root .. 'job:' .. id, 'expires', string.format('%.0f', now + row[4]))
   end
-  put_waiting(id, row[3])
+  put_waiting(id, row[3], row[5])
   note('promoted', id, row[1])
   return '1'
 end

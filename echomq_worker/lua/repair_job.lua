@@ -81,7 +81,7 @@ if row[4] ~= states[keep] then mended(redis.call('HSET', key, 'state', states[ke
 if not lasting then mended(redis.call('PERSIST', key)) end
 if not there and states[keep] == 'pending' then
   changed = 1
-  put_waiting(id, group)
+  put_waiting(id, group, true)
   settle_down()
 elseif not there then
   mended(redis.call('ZADD', keep, 0, id))

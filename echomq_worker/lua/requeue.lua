@@ -15,7 +15,8 @@ local wrong = wrong_type({ pending, 'zset', dead, 'zset', dead_at, 'zset', bell,
 if wrong then return wrong end
 local rows = {}
 for at = ids, #ARGV do
-  rows[at] = redis.pcall('HMGET', root .. 'job:' .. ARGV[at], 'attempts', 'payload', 'group', 'claim')
+  rows[at] = redis.pcall('HMGET', root .. 'job:' .. ARGV[at], 'attempts', 'payload', 'group', 'claim',
+    'more')
   wrong = wrong_lane(rows[at][3])
   if wrong then return wrong end
 end
@@ -31,7 +32,7 @@ local function requeue(id, row)
   redis.call('HDEL', root .. 'job:' .. id, 'last_error', 'crashes', 'unknown', 'expires', 'expires_in')
   redis.call('HSET', root .. 'job:' .. id, 'state', 'pending', 'returned', row[1])
   if row[4] and string.sub(row[4], -1) ~= '!' then redis.call('HSET', root .. 'job:' .. id, 'claim', '!') end
-  put_waiting(id, row[3])
+  put_waiting(id, row[3], row[5])
   note('requeued', id, row[1])
   return '1'
 end

@@ -3,7 +3,7 @@
 -- reaped and still waiting unclaimed. Repeatable: the same call gets the same answer.
 --
 --! keys root pending active schedule dead dead_at meta bell clock completed completed_count failed_count log
---! args caller call_number again call_id lease_ms limit promote_limit log_size keep_results
+--! args caller call_number again call_id lease_ms limit promote_limit lanes log_size keep_results
 --! rest outcomes
 --! include receipt handout flow settle
 --

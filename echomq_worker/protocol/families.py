@@ -52,12 +52,19 @@ class KnownKey:
 _ID = "[A-Z]{3}[0-9A-Za-z]{11}"
 _PARTS = "|".join(sorted(JOB_SUBKEYS))
 _ROWS = {
-    "zset": "pending active schedule dead dead:at repeat schedulers workers completed",
-    "hash": "meta glimit gactive gweight metrics:completed metrics:failed",
+    "zset": "pending active schedule dead dead:at repeat schedulers workers completed prioritized",
+    "hash": "meta glimit gactive gweight metrics:completed metrics:failed"
+    " gcredit gmax grate lane:names",
     "list": "wake ring flow:outbox bell clock",
     "set": "paused",
     "stream": "quarantine log",
 }
+_STRINGS = (
+    ("pump", Lasting.WHILE),
+    ("limiter", Lasting.EITHER),
+    ("pc", Lasting.EVER),
+    ("turn", Lasting.EVER),
+)
 _PART_KINDS = {"logs": "list", "lock": "string", "dependencies": "string"}
 _VARYING: dict[str, tuple[str, str, Lasting]] = {
     rf"job:(?P<subject>{_ID})": ("job", "hash", Lasting.EITHER),
@@ -84,7 +91,7 @@ def _all_families() -> Iterator[tuple[re.Pattern[str], Family]]:
     for kind, names in _ROWS.items():
         for name in names.split():
             yield re.compile(re.escape(name)), Family(name, frozenset({kind}))
-    for name, lasting in (("pump", Lasting.WHILE), ("limiter", Lasting.EITHER)):
+    for name, lasting in _STRINGS:
         yield re.compile(name), Family(name, frozenset({"string"}), lasting)
     for pattern, (name, kind, lasting) in _VARYING.items():
         yield re.compile(pattern, re.DOTALL), Family(name, frozenset({kind} - {"*"}), lasting)

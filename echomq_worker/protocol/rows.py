@@ -130,14 +130,18 @@ def _extra_fields(job: NewJob) -> list[Operand]:
         fields += ["max", _number(job, "max_attempts", job.max_attempts)]
     if job.keep_result_ms is not None:
         fields += ["keep", _number(job, "keep_result_ms", job.keep_result_ms)]
+    if job.group is not None:
+        fields += ["group", _text(job, "group", job.group)]
     return fields + _rare_fields(job)
 
 
 def _rare_fields(job: NewJob) -> list[Operand]:
     """Spell what few jobs have; `more` says so. The scripts look for `expires_in` at the end."""
-    if job.timeout_ms is None and job.backoff is None and job.expires is None:
-        return []
-    fields: list[Operand] = ["more", "1"]
+    fields: list[Operand] = []
+    if job.priority:
+        fields += ["priority", _number(job, "priority", job.priority)]
+    if job.lane is not None:
+        fields += ["lane", _text(job, "lane", job.lane)]
     if job.timeout_ms is not None:
         fields += ["timeout", _number(job, "timeout_ms", job.timeout_ms)]
     if job.backoff is not None:
@@ -149,7 +153,7 @@ def _rare_fields(job: NewJob) -> list[Operand]:
             fields += ["expires", _number(job, "expires", unix_ms)]
         case None:
             pass
-    return fields
+    return ["more", "1", *fields] if fields else []
 
 
 def _text(job: NewJob, what: str, value: object) -> str:
@@ -202,7 +206,7 @@ def _held(queue: str, claim: str, row: Sequence[Any]) -> Held:
 
 
 def _with_more(held: Held, row: Sequence[Any]) -> Held:
-    timeout, backoff, expires, scheduler, instant = row
+    timeout, backoff, expires, scheduler, instant, priority, lane = row
     return replace(
         held,
         timeout_ms=read_number(timeout),
@@ -210,4 +214,13 @@ def _with_more(held: Held, row: Sequence[Any]) -> Held:
         expires_ms=read_number(expires),
         scheduler=read_text(scheduler),
         instant_ms=read_number(instant),
+        priority=_signed(priority),
+        lane=read_text(lane),
     )
+
+
+def _signed(value: bytes | None) -> int:
+    if value is None:
+        return 0
+    number = read_number(value.removeprefix(b"-")) or 0
+    return -number if value.startswith(b"-") else number

@@ -41,6 +41,8 @@ class Line:
     scripts: LineScripts
     trouble: Trouble
     prepare: Callable[[], Awaitable[None]]
+    lanes: bool = True
+    """Whether it serves lanes too."""
     marks: bool = True
     """Whether this line marks the queue with the version of our layout."""
     worker_id: str = ""
@@ -149,6 +151,7 @@ class Line:
             "lease_ms": lease_ms,
             "limit": min(limit, BATCH),
             "promote_limit": min(promote, BATCH),
+            "lanes": "1" if self.lanes else "0",
             "log_size": self.log_size,
         }
 

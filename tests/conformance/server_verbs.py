@@ -93,7 +93,9 @@ class ServerVerbs:
     def line(self, name: str) -> Line:
         """Return the line to a queue of a caller without a name."""
         if name not in self._lines:
-            self._lines[name] = self.queue(name).line(trouble=never_again, caller=Caller(name=""))
+            line = self.queue(name).line(trouble=never_again, caller=Caller(name=""))
+            line.lanes = False  # the wire has verbs of their own for these
+            self._lines[name] = line
         return self._lines[name]
 
     # --- admission -----------------------------------------------------------------------

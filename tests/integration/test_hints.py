@@ -14,10 +14,14 @@ BLOCKED = re.compile(rb" flags=\w*b\w* .* cmd=blpop ")
 async def waiting(queue: QueueStore, look: Look, *, clock: bool = False) -> "asyncio.Task[bool]":
     """Wait for the bell; return when the server knows of it."""
     task = asyncio.create_task(queue.wait_hint(bell=True, clock=clock, timeout_ms=LONG_MS))
-    async with asyncio.timeout(5):
-        while not BLOCKED.search(await look.do("CLIENT", "LIST")):  # noqa: ASYNC110 - the server's
-            await asyncio.sleep(0.01)
+    await seen(look, blocked=True)
     return task
+
+
+async def seen(look: Look, *, blocked: bool) -> None:
+    async with asyncio.timeout(5):
+        while bool(BLOCKED.search(await look.do("CLIENT", "LIST"))) is not blocked:
+            await asyncio.sleep(0.01)
 
 
 async def test_a_wait_is_ended_from_outside_and_the_next_uses_the_same_connection(
@@ -55,6 +59,7 @@ async def test_after_a_cut_the_new_connection_is_the_one_that_is_ended(
     task = await waiting(queue, look)
     task.cancel()
     await asyncio.wait((task,))
+    await seen(look, blocked=False)
 
     again = await waiting(queue, look)
     assert await queue.end_wait()

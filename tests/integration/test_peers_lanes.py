@@ -49,7 +49,7 @@ async def test_an_outcome_frees_the_slot_and_puts_the_lane_back_on_the_ring(
     assert await lanes.waiting() == waiting
     assert await look.places() == places
     assert await lanes.wakes() == wakes + 1
-    assert await look.bells() == 0
+    assert await look.bells() == 1
 
 
 async def test_the_last_job_of_a_lane_leaves_the_ring_alone(nameless_line: Line, lanes: Lanes):
@@ -91,7 +91,7 @@ async def test_a_retried_job_is_promoted_into_its_lane(
 
     assert (await lanes.waiting(), await lanes.ring()) == ([A], [LANE])
     assert await look.places() == {}
-    assert await look.bells() == 0
+    assert await look.bells() == 1
     assert (await lanes.claim()).token == 2
 
 
@@ -108,7 +108,7 @@ async def test_a_lost_lease_gives_the_job_back_to_its_lane(
     assert (await lanes.waiting(), await lanes.ring()) == ([A, B], [LANE])
     assert await lanes.active() == {}
     assert await look.places() == {}
-    assert await look.bells() == 0
+    assert await look.bells() == 1
 
 
 async def test_a_lost_lease_that_buries_frees_the_slot_for_the_next(

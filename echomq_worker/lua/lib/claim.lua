@@ -1,13 +1,13 @@
--- Pop the oldest pending jobs under a lease. The attempt number goes up and is the wire's token; the
+-- Put what is next under a lease. The attempt number goes up and is the wire's token; the
 -- claim id, made by the caller, makes it unforgeable. A caller without one clears the field, so
 -- that its absence counts as a value.
---! needs root pending active bell
---! include time quarantine lanes bell log check
+--! needs root pending active bell lanes
+--! include time quarantine ready bell log check
 local CLAIM_FIELDS = {
   'attempts', 'payload', 'name', 'max', 'returned', 'crashes', 'failures', 'unknown', 'keep', 'group', 'more',
 }
 -- What few jobs have, and who has any of it says so by the field `more`: looking costs time.
-local MORE_FIELDS = { 'timeout', 'backoff', 'expires', 'scheduler', 'instant' }
+local MORE_FIELDS = { 'timeout', 'backoff', 'expires', 'scheduler', 'instant', 'priority', 'lane' }
 
 -- Put the id before a row, and MORE_FIELDS behind it if it has any.
 local function as_handed_out(id, row)
@@ -36,23 +36,25 @@ local function lease_out(id, row, claim)
 end
 
 -- Returns the jobs, each as its id, CLAIM_FIELDS without the last, and perhaps MORE_FIELDS.
-local function claim_pending(limit, lease_ms, claim)
-  local jobs = {}
+local function claim_ready(limit, lease_ms, claim)
+  local jobs, leases = {}, {}
   if limit == 0 then return jobs end
-  local popped = redis.call('ZPOPMIN', pending, limit)
-  local leases = {}
-  for i = 1, #popped, 2 do
-    local id = popped[i]
-    local row = redis.pcall('HMGET', root .. 'job:' .. id, unpack(CLAIM_FIELDS))
-    local fault = row_fault(row) or (not job_id(id) and 'the id is not a branded job id')
-    if fault then
-      set_aside(id, fault)
-    else
-      jobs[#jobs + 1] = lease_out(id, row, claim)
-      leases[#leases + 1] = now + lease_ms
-      leases[#leases + 1] = id
+  hand_out(limit, function(popped, wanted)
+    for i = 1, #popped, 2 do
+      local id = popped[i]
+      local row = redis.pcall('HMGET', root .. 'job:' .. id, unpack(CLAIM_FIELDS))
+      local fault = row_fault(row) or (not job_id(id) and 'the id is not a branded job id')
+      if fault then
+        set_aside(id, fault)
+      else
+        jobs[#jobs + 1] = lease_out(id, row, claim)
+        leases[#leases + 1] = now + lease_ms
+        leases[#leases + 1] = id
+        wanted = wanted - 1
+      end
     end
-  end
+    return wanted
+  end)
   if #leases > 0 then redis.call('ZADD', active, unpack(leases)) end
   return jobs
 end

@@ -23,10 +23,10 @@ end
 local function count_down(parent, row)
   if redis.call('EXISTS', row .. ':dependencies') == 0 then return end
   local left = or_fault(parent, redis.pcall('DECR', row .. ':dependencies'))
-  local fields = left and left <= 0 and or_fault(parent, redis.pcall('HMGET', row, 'state', 'group'))
+  local fields = left and left <= 0 and or_fault(parent, redis.pcall('HMGET', row, 'state', 'group', 'more'))
   if fields and fields[1] == 'awaiting_children' then
     redis.call('HSET', row, 'state', 'pending')
-    put_waiting(parent, fields[2])
+    put_waiting(parent, fields[2], fields[3])
   end
 end
 

@@ -1,13 +1,13 @@
 -- What claim, settle and beat have in common: promote a bounded slice, claim, and answer a repeat.
---! needs root pending meta call_id lease_ms limit promote_limit
+--! needs root pending meta call_id lease_ms limit promote_limit lanes
 --! include promote claim schedule side
 local function new_handout(due)
   promote(due)
   local wanted = tonumber(limit)
   local paused = redis.call('HEXISTS', meta, 'paused')
   local jobs = {}
-  if wanted > 0 and paused == 0 then jobs = claim_pending(wanted, tonumber(lease_ms), call_id) end
-  local left = redis.call('ZCARD', pending)
+  if wanted > 0 and paused == 0 then jobs = claim_ready(wanted, tonumber(lease_ms), call_id) end
+  local left = ready_count()
   pass_on(wanted, left, paused == 1)
   return { now, next_due(), left, paused, set_aside_count, jobs }
 end
@@ -22,7 +22,7 @@ local function same_handout(ids)
       jobs[#jobs + 1] = as_handed_out(id, row)
     end
   end
-  return { now, next_due(), redis.call('ZCARD', pending), redis.call('HEXISTS', meta, 'paused'), 0, jobs }
+  return { now, next_due(), ready_count(), redis.call('HEXISTS', meta, 'paused'), 0, jobs }
 end
 
 local function handed_out_ids(handout)

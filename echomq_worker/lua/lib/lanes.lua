@@ -1,9 +1,12 @@
--- Lanes of the base wire: who is in the rotation, and how many of a lane are active.
+-- Lanes of the base wire: who is in the rotation, and how many of a lane are active. A lane is in the
+-- rotation exactly while it has work, is not paused and is below its ceiling; so whether it is there
+-- already can be told from what has just changed, and a long ring need not be searched.
 --! needs root
 --! include check
 local lane_ring = root .. 'ring'
 local lane_actives = root .. 'gactive'
 local WAKE_CAP = 63
+local SEARCHED = 128
 
 local function lane_key(group)
   return root .. 'g:' .. group .. ':pending'
@@ -18,28 +21,47 @@ local function wrong_lane(group)
   return wrong_type({ lane_key(group), 'zset' })
 end
 
--- Put a lane into the rotation if it may be served and is not there, and tell a lane consumer.
-local function ring_lane(group)
-  if redis.call('SISMEMBER', root .. 'paused', group) == 1 then return end
-  local ceiling = tonumber(redis.call('HGET', root .. 'glimit', group))
-  if ceiling and (tonumber(redis.call('HGET', lane_actives, group)) or 0) >= ceiling then return end
-  if redis.call('LPOS', lane_ring, group) then return end
+local function lane_ceiling(group)
+  return tonumber(redis.call('HGET', root .. 'glimit', group))
+end
+
+local function lane_active(group)
+  return tonumber(redis.call('HGET', lane_actives, group)) or 0
+end
+
+-- A short ring is searched, which also mends what others have left wrong.
+local function in_rotation(group, was_out)
+  if redis.call('LLEN', lane_ring) > SEARCHED then return not was_out end
+  return redis.call('LPOS', lane_ring, group)
+end
+
+-- Put a lane that has work into the rotation if it may be served and is not there, and tell a lane
+-- consumer. `was_out`: what has just changed is why it was not there. Returns whether it is there now.
+local function ring_lane(group, was_out)
+  if in_rotation(group, was_out) then return true end
+  if redis.call('SISMEMBER', root .. 'paused', group) == 1 then return false end
+  local ceiling = lane_ceiling(group)
+  if ceiling and lane_active(group) >= ceiling then return false end
   redis.call('RPUSH', lane_ring, group)
   redis.call('LPUSH', root .. 'wake', '1')
   redis.call('LTRIM', root .. 'wake', 0, WAKE_CAP)
+  return true
 end
 
+local function ring_backlog(group, was_out)
+  local backlog = redis.pcall('ZCARD', lane_key(group))
+  if type(backlog) == 'number' and backlog > 0 then ring_lane(group, was_out) end
+end
+
+-- A job of the lane is no longer active. The slot may have been what the others waited for.
 local function free_lane_slot(group)
   local left = redis.pcall('HINCRBY', lane_actives, group, -1)
   if type(left) ~= 'number' or left <= 0 then redis.call('HDEL', lane_actives, group) end
+  local ceiling = lane_ceiling(group)
+  ring_backlog(group, ceiling and type(left) == 'number' and left == ceiling - 1)
 end
 
 local function take_lane_slot(group)
   local taken = redis.pcall('HINCRBY', lane_actives, group, 1)
   if type(taken) ~= 'number' then redis.call('HSET', lane_actives, group, 1) end
-end
-
-local function ring_backlog(group)
-  local backlog = redis.pcall('ZCARD', lane_key(group))
-  if type(backlog) == 'number' and backlog > 0 then ring_lane(group) end
 end

@@ -10,7 +10,7 @@ local function read_due(limit)
   if limit > 0 then due.ids = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, limit) end
   if due.ids[1] then due.overdue = now - redis.call('ZSCORE', schedule, due.ids[1]) > OVERDUE_MS end
   for i, id in ipairs(due.ids) do
-    due.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group')
+    due.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group', 'more')
   end
   return due
 end
@@ -26,7 +26,7 @@ local function promote(due)
       set_aside(id, fault)
     else
       redis.call('HSET', root .. 'job:' .. id, 'state', 'pending')
-      put_waiting(id, row[3])
+      put_waiting(id, row[3], row[4])
       note('promoted', id, row[1])
       moved = moved + 1
     end

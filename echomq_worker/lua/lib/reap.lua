@@ -7,7 +7,7 @@ local function read_expired(limit, counter)
   if limit > 0 then expired.ids = redis.call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, limit) end
   for i, id in ipairs(expired.ids) do
     expired.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group', 'parent',
-      'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter, 'scheduler')
+      'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter, 'scheduler', 'more')
   end
   return expired
 end
@@ -30,7 +30,6 @@ local function bury_lost(id, row, reason)
   redis.call('ZADD', dead, 0, id)
   redis.call('ZADD', dead_at, now, id)
   count(failed_count, 1)
-  if row[3] then ring_backlog(row[3]) end
   if row[4] then child_died(id, row[4], row[5], row[6], reason) end
   occurrence_ended(id, row[11], 'dead')
   note('dead', id, row[1])
@@ -48,7 +47,7 @@ local function take_back(id, row, counter, bury_at, max_attempts, stalled_text)
     return true
   end
   redis.call('HSET', key, 'state', 'pending')
-  put_waiting(id, row[3])
+  put_waiting(id, row[3], row[12])
   note('recovered', id, row[1])
   return false
 end

@@ -44,7 +44,7 @@ local function read_outcomes()
   for i, id in ipairs(ids) do
     local at = outcomes + (i - 1) * WIDTH
     local row = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'claim', 'state', 'group',
-      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned', 'scheduler')
+      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned', 'scheduler', 'more')
     local verdict = seen[id] and '2' or hold(row, leases[i], ARGV[at + 2], ARGV[at + 3])
     verdicts[i] = verdict
     if verdict == '1' then
@@ -147,7 +147,7 @@ local function write_outcome(job, gone)
     end_claim(job, 'state', 'pending')
     if kind == 'h' then expires_no_more(job) end
     uncount(job)
-    put_waiting(job.id, job.row[4])
+    put_waiting(job.id, job.row[4], job.row[12])
     note('returned', job.id, job.row[1])
   elseif kind == 'A' then
     snooze(job, ms)
@@ -175,7 +175,6 @@ local function settle_all(plan)
     if ours then
       write_outcome(job, gone)
       if ARGV[job.at] == 'C' then done = done + 1 end
-      if job.active and group then ring_backlog(group) end
     else
       plan.verdicts[job.index] = '3'
     end

@@ -1,0 +1,61 @@
+-- Claims from lanes: whose turn it is, and how many jobs a turn is worth. A lane that is served is taken
+-- from the head of the ring and goes back to its tail, so no turn costs more with many lanes.
+--! needs root
+--! include lanes
+local lane_credit = root .. 'gcredit'
+local STALE = 64
+
+-- How many more jobs of a lane may be active.
+local function lane_room(group)
+  if redis.call('SISMEMBER', root .. 'paused', group) == 1 then return 0 end
+  local ceiling = lane_ceiling(group)
+  return ceiling and math.max(0, ceiling - lane_active(group)) or math.huge
+end
+
+-- Pop at most `most` jobs of a lane that has been taken off the ring, and say whether it may be served
+-- again. The popped are not counted as active yet.
+local function pop_lane(group, most)
+  local room = lane_room(group)
+  if room == 0 then return {}, false end
+  local popped = redis.pcall('ZPOPMIN', lane_key(group), math.min(most, room))
+  if popped.err or #popped == 0 then return {}, false end
+  return popped, room > #popped / 2 and redis.call('ZCARD', lane_key(group)) > 0
+end
+
+local function lane_weight(group)
+  local weight = tonumber(redis.call('HGET', root .. 'gweight', group))
+  return weight and weight >= 1 and math.floor(weight) or 1
+end
+
+-- One turn of the lane at the head, nil if there is none. A heavy lane that has not got all that its
+-- turn is worth stays at the head.
+local function take_turn(limit)
+  local group = redis.call('LPOP', lane_ring)
+  if not group then return nil end
+  local weight = lane_weight(group)
+  local credit = weight > 1 and tonumber(redis.call('HGET', lane_credit, group)) or weight
+  credit = math.max(1, math.min(credit, weight))
+  local popped, more = pop_lane(group, math.min(limit, credit))
+  credit = credit - #popped / 2
+  if more and credit >= 1 then
+    redis.call('LPUSH', lane_ring, group)
+    redis.call('HSET', lane_credit, group, credit)
+  else
+    if more then redis.call('RPUSH', lane_ring, group) end
+    if weight > 1 then redis.call('HDEL', lane_credit, group) end
+  end
+  return popped
+end
+
+-- Claim from one lane after the other. `lease(popped)` takes what a turn has popped, and says how many
+-- jobs are still wanted. Entries of the ring that stand for nothing are passed over, up to a bound.
+local function claim_from_lanes(wanted, lease)
+  local stale = 0
+  while wanted > 0 and stale < STALE do
+    local popped = take_turn(wanted)
+    if not popped then return wanted end
+    if #popped == 0 then stale = stale + 1 end
+    wanted = lease(popped, wanted)
+  end
+  return wanted
+end
