@@ -1,8 +1,9 @@
--- Move at most `limit` due jobs to where they may be claimed, and renew the watcher. Safe to repeat.
+-- Move at most `limit` due jobs to where they may be claimed, open the gates whose time has come, and
+-- renew the watcher. Safe to repeat.
 --
---! keys root pending schedule bell clock pump log
+--! keys root pending active schedule bell clock pump log
 --! args limit worker_id watch_ms log_size
---! include promote schedule watch side check
+--! include promote schedule gates watch side check
 --
 -- Replies { moved, next due, now, watching }.
 
@@ -13,4 +14,6 @@ if bad then return bad end
 
 local due = read_due(tonumber(limit))
 local moved = promote(due)
+open_gates()
+write_gates()
 return { moved, next_due(), now, watching(due.overdue) }

@@ -2,7 +2,7 @@
 -- the losses ('' for none); at `bury_at` of them (0 for never), or when the attempts are used up
 -- (`max_attempts` unless the row says otherwise, 0 for no limit), a job is buried. Safe to repeat.
 --
---! keys root pending active dead dead_at failed_count bell log
+--! keys root pending active dead dead_at failed_count bell clock log
 --! args limit counter bury_at max_attempts reason log_size
 --! include reap side check
 --
@@ -12,7 +12,7 @@ if not whole(limit, 1) then return bad_argument('limit') end
 if not whole(bury_at, 0) then return bad_argument('bury_at') end
 if not whole(max_attempts, 0) then return bad_argument('max_attempts') end
 local wrong = wrong_type({
-  pending, 'zset', active, 'zset', dead, 'zset', dead_at, 'zset', failed_count, 'hash', bell, 'list',
+  pending, 'zset', active, 'zset', dead, 'zset', dead_at, 'zset', failed_count, 'hash', bell, 'list', clock, 'list',
 }) or wrong_side_key() or wrong_log()
 if wrong then return wrong end
 
@@ -20,4 +20,5 @@ local recovered, buried = reap(
   read_expired(tonumber(limit), counter),
   counter, tonumber(bury_at), tonumber(max_attempts), reason ~= '' and reason or nil
 )
+write_gates()
 return { recovered, buried }

@@ -52,9 +52,10 @@ class KnownKey:
 _ID = "[A-Z]{3}[0-9A-Za-z]{11}"
 _PARTS = "|".join(sorted(JOB_SUBKEYS))
 _ROWS = {
-    "zset": "pending active schedule dead dead:at repeat schedulers workers completed prioritized",
+    "zset": "pending active schedule dead dead:at repeat schedulers workers completed"
+    " prioritized gates",
     "hash": "meta glimit gactive gweight metrics:completed metrics:failed"
-    " gcredit gmax grate lane:names",
+    " gcredit gmax grate lane:names limits strikes busy",
     "list": "wake ring flow:outbox bell clock",
     "set": "paused",
     "stream": "quarantine log",
@@ -77,6 +78,8 @@ _VARYING: dict[str, tuple[str, str, Lasting]] = {
     r"aside:(?P<subject>.+)": ("aside", "*", Lasting.WHILE),
     rf"done:(?P<subject>{_ID})": ("done", "hash", Lasting.WHILE),
     r"worker:(?P<subject>.+)": ("worker", "hash", Lasting.WHILE),
+    r"parked:(?P<subject>.+)": ("parked", "zset", Lasting.EVER),
+    r"rate:(?P<subject>.+)": ("rate", "*", Lasting.WHILE),
     r"stream:(?P<subject>.+):archived": ("archived", "string", Lasting.EITHER),
     r"stream:(?P<subject>.+)": ("stream", "stream", Lasting.EITHER),
 }

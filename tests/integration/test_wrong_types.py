@@ -147,7 +147,7 @@ OPERATIONS: dict[str, tuple[Operation, set[str]]] = {
         lambda full: full.queue.promote(9, worker_id="w1", watch_ms=WATCH_MS),
         WAITING | {"schedule", "pump"},
     ),
-    "reap": (lambda full: full.queue.reap(9), WAITING | DEATH | {"active"}),
+    "reap": (lambda full: full.queue.reap(9), WAITING | DEATH | {"active", "clock"}),
     "extend": (lambda full: full.queue.extend([full.held], LEASE_MS), {"active"}),
     "requeue": (lambda full: full.queue.requeue([E]), WAITING | {IN_LANE, "dead", "dead:at"}),
     "remove": (

@@ -1,8 +1,8 @@
 -- Put what is next under a lease. The attempt number goes up and is the wire's token; the
 -- claim id, made by the caller, makes it unforgeable. A caller without one clears the field, so
 -- that its absence counts as a value.
---! needs root pending active bell lanes
---! include time quarantine ready bell log check
+--! needs root pending active bell clock lanes
+--! include time quarantine ready gates bell log check
 local CLAIM_FIELDS = {
   'attempts', 'payload', 'name', 'max', 'returned', 'crashes', 'failures', 'unknown', 'keep', 'group', 'more',
 }
@@ -21,7 +21,7 @@ local function as_handed_out(id, row)
   return row
 end
 
-local function lease_out(id, row, claim)
+local function lease_out(id, row, claim, gates)
   local key = root .. 'job:' .. id
   row[1] = row[1] + 1
   if claim == '' then
@@ -31,8 +31,21 @@ local function lease_out(id, row, claim)
     redis.call('HSET', key, 'state', 'active', 'attempts', row[1], 'claim', claim)
   end
   if row[10] then take_lane_slot(row[10]) end
+  local slots = gates and pass_gates(gates, id .. ':' .. row[1]) or ''
+  if slots ~= '' then
+    redis.call('HSET', key, 'slots', slots, 'more', '1')
+    row[#CLAIM_FIELDS] = '1'
+  end
   note('claimed', id, row[1])
   return as_handed_out(id, row)
+end
+
+-- Returns the gate that keeps a job back, or nil and the gates that it passes. Slots that it still has
+-- were left by a runtime that knows nothing of them.
+local function gates_before(id, row)
+  local rare = row[#CLAIM_FIELDS] and redis.call('HMGET', root .. 'job:' .. id, 'key', 'slots') or {}
+  if rare[2] then leave_gates(id, true) end
+  return find_gates(row[3], rare[1])
 end
 
 -- Returns the jobs, each as its id, CLAIM_FIELDS without the last, and perhaps MORE_FIELDS.
@@ -44,10 +57,12 @@ local function claim_ready(limit, lease_ms, claim)
       local id = popped[i]
       local row = redis.pcall('HMGET', root .. 'job:' .. id, unpack(CLAIM_FIELDS))
       local fault = row_fault(row) or (not job_id(id) and 'the id is not a branded job id')
+      local gate, gates
+      if gated and not fault then gate, gates = gates_before(id, row) end
       if fault then
         set_aside(id, fault)
-      else
-        jobs[#jobs + 1] = lease_out(id, row, claim)
+      elseif not gate or not park(id, popped[i + 1], gate) then
+        jobs[#jobs + 1] = lease_out(id, row, claim, gates)
         leases[#leases + 1] = now + lease_ms
         leases[#leases + 1] = id
         wanted = wanted - 1

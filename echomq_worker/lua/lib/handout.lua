@@ -1,14 +1,18 @@
 -- What claim, settle and beat have in common: promote a bounded slice, claim, and answer a repeat.
 --! needs root pending meta call_id lease_ms limit promote_limit lanes
---! include promote claim schedule side
+--! include promote claim schedule gates side
 local function new_handout(due)
   promote(due)
+  open_gates()
   local wanted = tonumber(limit)
-  local paused = redis.call('HEXISTS', meta, 'paused')
-  local jobs = {}
-  if wanted > 0 and paused == 0 then jobs = claim_ready(wanted, tonumber(lease_ms), call_id) end
+  local said = redis.call('HMGET', meta, 'paused', 'concurrency', 'max')
+  local paused = said[1] and 1 or 0
+  local room = said[1] and 0 or queue_room(wanted, said[2], said[3])
+  local jobs = claim_ready(room, tonumber(lease_ms), call_id)
+  pass_queue(jobs, room, wanted)
+  write_gates()
   local left = ready_count()
-  pass_on(wanted, left, paused == 1)
+  pass_on(wanted, left, room < wanted)
   return { now, next_due(), left, paused, set_aside_count, jobs }
 end
 

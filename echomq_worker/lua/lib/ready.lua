@@ -2,6 +2,8 @@
 -- above 0. `lanes` is 0 for who serves no lanes.
 --! needs root pending lanes
 --! include priority rotation
+local SCANNED = 1000
+local scanned = 0
 local turns = root .. 'turn'
 
 -- How many jobs, or lanes with jobs, are ready.
@@ -27,22 +29,37 @@ local function flat_share(wanted)
   return share
 end
 
+-- Those that `lease` does not take, since a gate is shut, make room for others, up to a bound.
+local function lease_all(pop, wanted, lease)
+  while wanted > 0 and scanned < SCANNED do
+    local asked, popped = wanted, pop(wanted)
+    scanned = scanned + #popped / 2
+    if #popped > 0 then wanted = lease(popped, wanted) end
+    if #popped / 2 < asked then break end
+  end
+  return wanted
+end
+
 local function pop_pending(limit)
-  return limit > 0 and redis.call('ZPOPMIN', pending, limit) or {}
+  return redis.call('ZPOPMIN', pending, limit)
+end
+
+local function pop_urgent(limit)
+  return pop_prioritized(limit, true)
 end
 
 local function share_out(wanted, lease)
-  if lanes ~= '1' or redis.call('LLEN', lane_ring) == 0 then return lease(pop_pending(wanted), wanted) end
+  if lanes ~= '1' or redis.call('LLEN', lane_ring) == 0 then return lease_all(pop_pending, wanted, lease) end
   local flat = redis.call('ZCARD', pending) > 0 and flat_share(wanted) or 0
   wanted = claim_from_lanes(wanted - flat, lease) + flat
-  wanted = lease(pop_pending(wanted), wanted)
+  wanted = lease_all(pop_pending, wanted, lease)
   return claim_from_lanes(wanted, lease)
 end
 
 -- Let `lease` take the jobs in their order, until `wanted` is 0 or none is left.
 local function hand_out(wanted, lease)
-  if redis.call('EXISTS', prioritized, lane_ring) == 0 then return lease(pop_pending(wanted), wanted) end
-  wanted = lease(pop_prioritized(wanted, true), wanted)
+  if redis.call('EXISTS', prioritized, lane_ring) == 0 then return lease_all(pop_pending, wanted, lease) end
+  wanted = lease_all(pop_urgent, wanted, lease)
   wanted = share_out(wanted, lease)
-  return lease(pop_prioritized(wanted, false), wanted)
+  return lease_all(pop_prioritized, wanted, lease)
 end

@@ -1,7 +1,7 @@
 -- Take back what leases have run out: to where it waits, or to `dead` when a limit is reached.
 -- `counter` is the field that counts (`crashes`, reset by any settlement; or the peers' `stalled`).
 --! needs root active dead dead_at failed_count
---! include time waiting quarantine flow count log occurrence
+--! include time waiting gates quarantine flow count log occurrence
 local function read_expired(limit, counter)
   local expired = { ids = {}, rows = {} }
   if limit > 0 then expired.ids = redis.call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, limit) end
@@ -61,6 +61,7 @@ local function reap(expired, ...)
     local row = expired.rows[i]
     local fault = row_fault(row)
     if row[3] then free_lane_slot(row[3]) end
+    if not row.err then leave_gates(id, row[12]) end
     if fault then
       set_aside(id, fault)
     elseif take_back(id, row, ...) then

@@ -1,9 +1,10 @@
 -- Claims from lanes: whose turn it is, and how many jobs a turn is worth. A lane that is served is taken
 -- from the head of the ring and goes back to its tail, so no turn costs more with many lanes.
 --! needs root
---! include lanes
+--! include lanes gates
 local lane_credit = root .. 'gcredit'
-local STALE = 64
+local STALE, TURNS = 64, 1000
+local turns_taken = 0
 
 -- How many more jobs of a lane may be active.
 local function lane_room(group)
@@ -12,14 +13,25 @@ local function lane_room(group)
   return ceiling and math.max(0, ceiling - lane_active(group)) or math.huge
 end
 
+local function lane_rate(group)
+  local rule = gated and limit_of('rate', 'lane:' .. group)
+  return rule and rate_of('rate:lane:' .. group, rule)
+end
+
 -- Pop at most `most` jobs of a lane that has been taken off the ring, and say whether it may be served
 -- again. The popped are not counted as active yet.
 local function pop_lane(group, most)
-  local room = lane_room(group)
-  if room == 0 then return {}, false end
-  local popped = redis.pcall('ZPOPMIN', lane_key(group), math.min(most, room))
-  if popped.err or #popped == 0 then return {}, false end
-  return popped, room > #popped / 2 and redis.call('ZCARD', lane_key(group)) > 0
+  local rate = lane_rate(group)
+  local free = rate and math.floor(rate.free) or math.huge
+  local room = math.min(lane_room(group), free)
+  local popped = room > 0 and redis.pcall('ZPOPMIN', lane_key(group), math.min(most, room)) or {}
+  if popped.err then return {}, false end
+  local count = #popped / 2
+  for i = 1, rate and #popped or 0, 2 do take_token(rate, popped[i] .. ':' .. i) end
+  local backlog = redis.pcall('ZCARD', lane_key(group))
+  local more = type(backlog) == 'number' and backlog > 0
+  if more and count == free then shut_gate('rate:lane:' .. group) end
+  return popped, more and room > count
 end
 
 local function lane_weight(group)
@@ -51,7 +63,8 @@ end
 -- jobs are still wanted. Entries of the ring that stand for nothing are passed over, up to a bound.
 local function claim_from_lanes(wanted, lease)
   local stale = 0
-  while wanted > 0 and stale < STALE do
+  while wanted > 0 and stale < STALE and turns_taken < TURNS do
+    turns_taken = turns_taken + 1
     local popped = take_turn(wanted)
     if not popped then return wanted end
     if #popped == 0 then stale = stale + 1 end

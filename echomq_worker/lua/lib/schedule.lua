@@ -1,5 +1,5 @@
 -- The clock reading of a sorted set: `schedule`, scored by due time.
---! needs schedule clock
+--! needs root schedule clock
 local scheduled_ids = {}
 
 local function put_scheduled(id, due)
@@ -14,6 +14,10 @@ local function nudge_watcher()
   if scheduled_ids[head] and redis.call('LLEN', clock) == 0 then redis.call('LPUSH', clock, '1') end
 end
 
+-- When the next job is due, or the next gate opens.
 local function next_due()
-  return redis.call('ZRANGE', schedule, 0, 0, 'WITHSCORES')[2] or ''
+  local due = redis.call('ZRANGE', schedule, 0, 0, 'WITHSCORES')[2] or ''
+  local opens = redis.pcall('ZRANGE', root .. 'gates', 0, 0, 'WITHSCORES')[2] or '+inf'
+  if opens ~= 'inf' and opens ~= '+inf' and (due == '' or tonumber(opens) < tonumber(due)) then return opens end
+  return due
 end

@@ -1,6 +1,6 @@
 -- Settling: first every outcome is decided by reading, then all is written.
 --! needs root pending active schedule dead dead_at completed completed_count failed_count outcomes keep_results
---! include time check lanes waiting schedule flow count log occurrence
+--! include time check lanes waiting schedule gates flow count log occurrence
 local WIDTH = 7
 local KINDS = { C = true, R = true, r = true, B = true, N = true, S = true, A = true, U = true, H = true, h = true }
 local JOB_PARTS = { ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
@@ -169,6 +169,7 @@ local function settle_all(plan)
     local ours = true
     if job.active then
       if group then free_lane_slot(group) end
+      leave_gates(job.id, job.row[12])
     else
       ours = take_waiting(job.id, group)
     end

@@ -7,6 +7,7 @@ local function wrong_side_key()
     root .. 'ring', 'list', root .. 'wake', 'list', root .. 'gactive', 'hash', root .. 'glimit', 'hash',
     root .. 'paused', 'set', root .. 'flow:outbox', 'list', root .. 'quarantine', 'stream',
     root .. 'prioritized', 'zset', root .. 'pc', 'string', root .. 'turn', 'string', root .. 'gweight', 'hash',
-    root .. 'gcredit', 'hash', root .. 'lane:names', 'hash',
+    root .. 'gcredit', 'hash', root .. 'lane:names', 'hash', root .. 'limits', 'hash', root .. 'strikes', 'hash',
+    root .. 'gates', 'zset', root .. 'busy', 'hash', root .. 'grate', 'hash',
   })
 end

@@ -37,7 +37,9 @@ local function take_waiting(id, group)
     if redis.call('ZCARD', lane_key(group)) == 0 then redis.call('LREM', lane_ring, 0, group) end
     return true
   end
-  return redis.call('ZREM', pending, id) == 1 or redis.call('ZREM', prioritized, id) == 1
+  if redis.call('ZREM', pending, id) == 1 or redis.call('ZREM', prioritized, id) == 1 then return true end
+  local gate = redis.pcall('HGET', root .. 'job:' .. id, 'held')
+  return type(gate) == 'string' and redis.pcall('ZREM', root .. 'parked:' .. gate, id) == 1
 end
 
 -- Take back an arrival that is not written down yet.

@@ -1,0 +1,217 @@
+-- Gates: what a job that is ready may have to pass before it is claimed. A rate, a cap on how many are
+-- active, a strike (somebody has stopped such jobs). Whoever finds its gate shut is parked there, once,
+-- under the score it had, and comes back to its place when the gate opens: by time, for which `gates`
+-- holds the instant, or by what happens (+inf).
+--! needs root active bell clock
+--! include time waiting rates
+local gated, find_gates, limit_of, park, pass_gates, shut_gate
+local write_gates, open_gates, leave_gates, queue_room, pass_queue
+do
+  local limits_key, strikes_key, gates_key = root .. 'limits', root .. 'strikes', root .. 'gates'
+  local busy_key = root .. 'busy'
+  local AT_ONCE, GATES_AT_ONCE = 100, 16
+  local QUEUE_GATES = { 'strike:queue', 'rate:queue' }
+  local limits, strikes, busy, shut = {}, {}, {}, {}
+  gated = redis.call('EXISTS', limits_key, strikes_key, gates_key, root .. 'grate') > 0
+
+  local function read_hash(key)
+    local flat, found = redis.pcall('HGETALL', key), {}
+    if flat.err then return found end
+    for i = 1, #flat, 2 do found[flat[i]] = flat[i + 1] end
+    return found
+  end
+
+  if gated then limits, strikes = read_hash(limits_key), read_hash(strikes_key) end
+
+  -- A strike is `<ms until> <note>`, or `- <note>` for one without an end. Returns when it ends, nil if there is none.
+  local function strike_end(scope)
+    local until_ms = strikes[scope] and string.match(strikes[scope], '^%S+')
+    if not until_ms then return nil end
+    until_ms = until_ms == '-' and math.huge or tonumber(until_ms) or math.huge
+    return until_ms > now and until_ms or nil
+  end
+
+  -- The rule for `key:<limit>/<value>` is that of `key:<limit>`; lanes have theirs in `grate`.
+  function limit_of(kind, scope)
+    local group = string.match(scope, '^lane:(.*)$')
+    if group then return redis.call('HGET', root .. 'grate', group) end
+    return limits[kind .. ':' .. (string.match(scope, '^(key:[^/]*)/') or scope)]
+  end
+
+  local function is_busy(gate)
+    busy[gate] = busy[gate] or tonumber(redis.call('HGET', busy_key, gate)) or 0
+    return busy[gate]
+  end
+
+  -- How many may pass a gate now.
+  local function gate_room(gate)
+    local kind, scope = string.match(gate, '^(%l+):(.*)$')
+    if kind == 'strike' then return strike_end(scope) and 0 or math.huge end
+    local rule = limit_of(kind, scope)
+    if not rule then return math.huge end
+    if kind == 'rate' then return math.floor(rate_of(gate, rule).free) end
+    return math.max(0, (tonumber(rule) or math.huge) - is_busy(gate))
+  end
+
+  -- When a gate opens by itself, with `spent` of its room spoken for. One without a rule is open.
+  local function opens_at(gate, spent)
+    local kind, scope = string.match(gate, '^(%l+):(.*)$')
+    local rule, at = limit_of(kind, scope), now
+    if kind == 'strike' then
+      at = strike_end(scope) or now
+    elseif rule then
+      at = kind == 'rate' and next_token_at(rate_of(gate, rule), spent) or math.huge
+    end
+    return at == math.huge and '+inf' or string.format('%.0f', at)
+  end
+
+  local function scopes_of(name, key)
+    local scopes = {}
+    if name then scopes[1] = 'name:' .. name end
+    if key then scopes[#scopes + 1] = 'key:' .. key end
+    return scopes
+  end
+
+  -- Returns the first gate that is shut, or nil and the gates to pass.
+  function find_gates(name, key)
+    local gates = {}
+    for _, scope in ipairs(scopes_of(name, key)) do
+      if strike_end(scope) then return 'strike:' .. scope end
+      for _, kind in ipairs({ 'cap', 'rate' }) do
+        if limit_of(kind, scope) then
+          local gate = kind .. ':' .. scope
+          if gate_room(gate) < 1 then return gate end
+          gates[#gates + 1] = gate
+        end
+      end
+    end
+    return nil, gates
+  end
+
+  function park(id, score, gate)
+    if type(redis.pcall('ZADD', root .. 'parked:' .. gate, score, id)) ~= 'number' then return false end
+    redis.call('HSET', root .. 'job:' .. id, 'held', gate, 'more', '1')
+    shut[gate] = 0
+    return true
+  end
+
+  -- Take what the gates ask for; returns the slots that the job occupies now.
+  function pass_gates(gates, start)
+    local slots = {}
+    for _, gate in ipairs(gates) do
+      if string.sub(gate, 1, 4) == 'cap:' then
+        busy[gate] = redis.call('HINCRBY', busy_key, gate, 1)
+        slots[#slots + 1] = gate
+      else
+        take_token(rate_of(gate), start)
+        if shut[gate] and shut[gate] > 0 then shut[gate] = shut[gate] - 1 end
+      end
+    end
+    return table.concat(slots, ' ')
+  end
+
+  local function unpark(id)
+    local fields = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'group')
+    if fields.err or not fields[1] then return end
+    redis.call('HDEL', root .. 'job:' .. id, 'held')
+    put_waiting(id, fields[2], true)
+  end
+
+  -- Let at most AT_ONCE of those parked at a gate wait again, and tell when it opens for the others.
+  local function release(gate)
+    local room = math.min(gate_room(gate), AT_ONCE)
+    local parked = root .. 'parked:' .. gate
+    local popped = room > 0 and redis.pcall('ZPOPMIN', parked, room) or {}
+    for i = 1, #popped, 2 do unpark(popped[i]) end
+    if redis.call('EXISTS', parked) == 0 then
+      redis.call('ZREM', gates_key, gate)
+    else
+      shut[gate] = #popped / 2
+    end
+  end
+
+  -- A queue's gate and a lane's have nobody parked: the queue is told of it, the lane goes back to the ring.
+  local function open_gate(gate)
+    local group = string.match(gate, '^rate:lane:(.*)$')
+    if group or string.find(gate, '^%l+:queue$') then
+      redis.call('ZREM', gates_key, gate)
+      if group then ring_backlog(group, true) end
+      return ring_bell(1)
+    end
+    local scope = string.match(gate, '^strike:(.*)$')
+    if scope and strikes[scope] and not strike_end(scope) then
+      redis.call('HDEL', strikes_key, scope)
+      strikes[scope] = nil
+    end
+    release(gate)
+  end
+
+  function shut_gate(gate)
+    shut[gate] = 0
+  end
+
+  function write_gates()
+    if not gated then return end
+    local head = redis.call('ZRANGE', gates_key, 0, 0, 'WITHSCORES')[2]
+    for gate, spent in pairs(shut) do
+      local at = opens_at(gate, spent)
+      redis.call('ZADD', gates_key, at, gate)
+      if tonumber(at) and tonumber(at) < (tonumber(head) or math.huge) and redis.call('LLEN', clock) == 0 then
+        redis.call('LPUSH', clock, '1')
+      end
+    end
+    write_rates()
+    shut = {}
+  end
+
+  function open_gates()
+    if not gated then return end
+    local due = redis.call('ZRANGEBYSCORE', gates_key, '-inf', now, 'LIMIT', 0, GATES_AT_ONCE)
+    for _, gate in ipairs(due) do open_gate(gate) end
+    if #due > 0 then settle_down() end
+  end
+
+  local function free_slots(slots)
+    for gate in string.gmatch(slots, '%S+') do
+      local left = redis.pcall('HINCRBY', busy_key, gate, -1)
+      if type(left) ~= 'number' or left <= 0 then redis.call('HDEL', busy_key, gate) end
+      busy[gate] = type(left) == 'number' and math.max(0, left) or 0
+      if redis.call('ZSCORE', gates_key, gate) then release(gate) end
+    end
+  end
+
+  -- A job is no longer active: who waits for its slots may pass.
+  function leave_gates(id, more)
+    local slots = more and redis.call('HGET', root .. 'job:' .. id, 'slots')
+    if not slots then return end
+    redis.call('HDEL', root .. 'job:' .. id, 'slots')
+    free_slots(slots)
+  end
+
+  -- How many of `wanted` the queue as a whole may start now. `ceiling` and `most` are the base wire's, and
+  -- `limiter` counts for it what has started in a window.
+  function queue_room(wanted, ceiling, most)
+    if wanted == 0 then return 0 end
+    local room = wanted
+    if ceiling and whole(ceiling, 1) then room = math.min(room, math.max(0, ceiling - redis.call('ZCARD', active))) end
+    if most and whole(most, 1) and (tonumber(redis.pcall('GET', root .. 'limiter')) or 0) >= tonumber(most) then
+      redis.call('ZADD', gates_key, now + math.max(1, redis.call('PTTL', root .. 'limiter')), 'limiter:queue')
+      return 0
+    end
+    for _, gate in ipairs(gated and QUEUE_GATES or {}) do room = math.min(room, gate_room(gate)) end
+    return room
+  end
+
+  -- So many have started of what the queue as a whole may start. Its clock wakes whoever waits for more.
+  function pass_queue(jobs, room, wanted)
+    local rule = gated and limits['rate:queue']
+    if rule then
+      local rate = rate_of('rate:queue', rule)
+      for _, job in ipairs(jobs) do take_token(rate, job[1] .. ':' .. job[2]) end
+    end
+    if not gated or #jobs < room or room >= wanted then return end
+    for _, gate in ipairs(QUEUE_GATES) do
+      if gate_room(gate) < 1 then shut[gate] = 0 end
+    end
+  end
+end
