@@ -72,6 +72,8 @@ class NewJob:
     """The lane it waits in, as a group of the wire; a job has a lane or a priority."""
     lane: str | None = None
     """The name that the group was made from."""
+    limit_key: str | None = None
+    """What counts together with it under a limit by key: `<limit>/<value>`."""
 
 
 @dataclass(frozen=True, slots=True)

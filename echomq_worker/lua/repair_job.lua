@@ -13,21 +13,23 @@ local wrong = wrong_type({
   pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', dead_at, 'zset', bell, 'list',
 }) or wrong_side_key() or wrong_lane(lane ~= '' and lane or nil)
 if wrong then return wrong end
-local row = kind == 'hash' and redis.call('HMGET', key, 'attempts', 'payload', 'group', 'state') or {}
+local row = kind == 'hash' and redis.call('HMGET', key, 'attempts', 'payload', 'group', 'state', 'priority', 'held') or {}
 local group = row[3] or nil
 wrong = wrong_lane(group)
 if wrong then return wrong end
 
-local own = group and lane_key(group) or pending
+local own = group and lane_key(group) or (rung(row[5]) and prioritized) or pending
+local parked = row[6] and root .. 'parked:' .. row[6] or own
 local seen = lane ~= '' and lane_key(lane) or pending
 local lasting = kind ~= 'none' and redis.call('PTTL', key) == -1
 local changed = 0
 local NAMES = {
   active, 'active', own, 'pending', pending, 'pending', schedule, 'scheduled', dead, 'dead', seen, 'pending',
+  prioritized, 'pending', parked, 'pending',
 }
 local places, states = {}, {}
 for i = 1, #NAMES, 2 do
-  if not states[NAMES[i]] and redis.call('ZSCORE', NAMES[i], id) then places[#places + 1] = NAMES[i] end
+  if not states[NAMES[i]] and type(redis.pcall('ZSCORE', NAMES[i], id)) == 'string' then places[#places + 1] = NAMES[i] end
   states[NAMES[i]] = NAMES[i + 1]
 end
 
@@ -87,7 +89,7 @@ elseif not there then
   mended(redis.call('ZADD', keep, 0, id))
 end
 local score = tonumber(redis.call('ZSCORE', keep, id))
-if (states[keep] == 'pending' or is_dead) and score ~= 0 then mended(redis.call('ZADD', keep, 0, id)) end
+if (keep == pending or keep == lane_key(group or '') or is_dead) and score ~= 0 then mended(redis.call('ZADD', keep, 0, id)) end
 if keep == active and score == math.huge then mended(redis.call('ZADD', keep, now, id)) end
 if is_dead and not redis.call('ZSCORE', dead_at, id) then mended(redis.call('ZADD', dead_at, now, id)) end
 return changed

@@ -142,6 +142,8 @@ def _rare_fields(job: NewJob) -> list[Operand]:
         fields += ["priority", _number(job, "priority", job.priority)]
     if job.lane is not None:
         fields += ["lane", _text(job, "lane", job.lane)]
+    if job.limit_key is not None:
+        fields += ["key", _text(job, "limit key", job.limit_key)]
     if job.timeout_ms is not None:
         fields += ["timeout", _number(job, "timeout_ms", job.timeout_ms)]
     if job.backoff is not None:

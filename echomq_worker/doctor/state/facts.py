@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+JOB_PLACES = ("pending", "active", "schedule", "dead", "prioritized")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
 
@@ -26,6 +27,8 @@ class JobFacts:
     own_lane: str
     seen_lane: str
     dependencies: str
+    prioritized: str
+    parked: str
     state: str
     attempts: str
     group: str
@@ -33,6 +36,8 @@ class JobFacts:
     parent_queue: str
     max: str
     returned: str
+    held: str
+    """The gate where it is parked."""
 
     @classmethod
     def read(cls, reply: Sequence[bytes | int]) -> "JobFacts":
@@ -50,7 +55,9 @@ class JobFacts:
     @property
     def places(self) -> list[str]:
         """Return the places where the id lies."""
-        found = [name for name in ("pending", "active", "schedule", "dead") if getattr(self, name)]
+        found = [name for name in JOB_PLACES if getattr(self, name)]
+        if self.parked:
+            found.append(f"parked {self.held}")
         if self.own_lane:
             found.append(f"lane {self.group}")
         if self.seen_lane and self.lane != self.group:

@@ -84,7 +84,8 @@ def _state(notes: Notes, job: JobFacts, key: str, _now: int) -> None:
     if not job.is_there or len(job.places) != 1 or not job.has_payload:
         return
     place = job.places[0]
-    expected = {"schedule": "scheduled"}.get(place, "pending" if place[:4] == "lane" else place)
+    waits = place.partition(" ")[0] in {"lane", "parked", "prioritized"}
+    expected = "scheduled" if place == "schedule" else "pending" if waits else place
     if job.state != expected:
         notes.add(
             "wrong-state",

@@ -31,7 +31,7 @@ MOST_NAMES = 10_000
 """So many lanes, and so many registrations, are looked at."""
 LANES_A_CALL = 20
 GROUP = re.compile(r"[A-Z]{3}[0-9A-Za-z]{11}")
-PLACES = ("pending", "active", "schedule", "dead", "dead:at")
+PLACES = ("pending", "active", "schedule", "dead", "dead:at", "prioritized")
 
 
 @dataclass(slots=True)
@@ -106,6 +106,8 @@ class Audit:
         name = key.family.name
         if name in PLACES:
             self.places.add(name)
+        elif name == "parked":
+            self.places.add(key.suffix)
         elif name == "lane" and len(self.lanes) < MOST_NAMES:
             self.lanes.add(key.subject)
         elif name == "repeat:" and len(self.repeats) < MOST_NAMES:

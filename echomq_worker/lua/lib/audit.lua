@@ -1,6 +1,6 @@
 -- All about one job at one moment: its row, and every place where its id lies.
 --! needs root pending active schedule dead dead_at
-local FACTS = { 'state', 'attempts', 'group', 'parent', 'parent_queue', 'max', 'returned' }
+local FACTS = { 'state', 'attempts', 'group', 'parent', 'parent_queue', 'max', 'returned', 'held' }
 
 local function score_in(key, id)
   local found = redis.pcall('ZSCORE', key, id)
@@ -22,6 +22,7 @@ local function job_facts(id, lane)
     group ~= '' and score_in(root .. 'g:' .. group .. ':pending', id) or '',
     lane ~= '' and score_in(root .. 'g:' .. lane .. ':pending', id) or '',
     type(left) == 'string' and left or '',
+    score_in(root .. 'prioritized', id), fields[8] and score_in(root .. 'parked:' .. fields[8], id) or '',
   }
   for i = 1, #FACTS do facts[#facts + 1] = fields[i] or '' end
   return facts

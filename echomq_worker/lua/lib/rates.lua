@@ -13,6 +13,8 @@ do
     local tokens, at = string.match(type(stored) == 'string' and stored or '', '^(%S+) (%S+)$')
     tokens, at = tonumber(tokens), tonumber(at)
     if not tokens or not at then return rate.burst end
+    -- From before the clock was set back: it counts from now.
+    if at > precisely then redis.call('SET', key, string.format('%.9f %.3f', tokens, precisely), 'KEEPTTL') end
     local gained = math.max(0, precisely - at) * rate.count / rate.window
     return math.max(0, math.min(rate.burst, tokens + gained))
   end
