@@ -151,6 +151,7 @@ class Firer:
         while await volley.plan(look, late_ms):
             await self._outage.patiently(lambda: volley.fire(look))
             self._claim()
+        await self._outage.patiently(lambda: volley.set_aside(look))
         volley.turn_page(look)
         made = look.made
         await self._outage.patiently(lambda: volley.fire_repeats(look, late_ms))

@@ -18,7 +18,12 @@ from echomq_worker.domain.scheduling.records import (
     Whole,
 )
 from echomq_worker.domain.scheduling.spec import SchedulerSpec
-from echomq_worker.errors import InvalidArgumentError
+from echomq_worker.errors import (
+    EchoMQError,
+    InvalidArgumentError,
+    OutOfMemoryError,
+    UnavailableError,
+)
 from echomq_worker.worker.ports import Queue
 from echomq_worker.worker.schedule_lines import ScheduleLines
 from echomq_worker.worker.stats import Stats
@@ -144,28 +149,38 @@ class Volley:
             if now_ms - turn_ms >= TURN_MS:
                 await asyncio.sleep(0)
                 turn_ms = self._clock.monotonic_ms()
-        return bool(look.waiting or look.corrupt)
+        return bool(look.waiting) or look.planned < len(look.due)
 
     async def fire(self, look: Look) -> None:
-        """Fire what was planned, and move aside what cannot be read."""
-        schedulers = self._queue.schedulers
-        while look.corrupt:
-            due = look.corrupt[-1]
-            if await schedulers.set_aside(due.name, due.problem):
-                self._lines.set_aside(self.queue, due.name, due.problem)
-                look.done = True
-            look.corrupt.pop()
+        """Fire what was planned."""
         for _ in range(MINT_TRIES):
             if not look.waiting:
                 break
             await self._send(look)
         look.left = look.left or bool(look.waiting)
         look.waiting.clear()
-        # What nobody could fire now must not be looked at again and again.
-        look.more = look.done and (look.later or len(look.due) >= FIRED_AT_ONCE)
+
+    async def set_aside(self, look: Look) -> None:
+        """Move aside what cannot be read: once the others have fired, as this may fail."""
+        while look.corrupt:
+            due = look.corrupt[-1]
+            try:
+                done = await self._queue.schedulers.set_aside(due.name, due.problem)
+            except (UnavailableError, OutOfMemoryError):
+                raise
+            except EchoMQError as error:
+                self._stays(look)
+                self._lines.unreadable(self.queue, due.name, f"{due.problem}. {error}")
+            else:
+                look.done = look.done or done
+                if done:
+                    self._lines.set_aside(self.queue, due.name, due.problem)
+            look.corrupt.pop()
 
     def turn_page(self, look: Look) -> None:
         """Let the next look begin behind what has to stay, if it may hide others."""
+        # What nobody could fire now must not be looked at again and again.
+        look.more = look.done and (look.later or len(look.due) >= FIRED_AT_ONCE)
         if len(look.due) < FIRED_AT_ONCE or not look.stay or self._passed >= MOST_PASSED:
             self._passed = 0
             return

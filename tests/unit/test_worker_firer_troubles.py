@@ -4,7 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from echomq_worker.domain.scheduling.rule import Every
-from echomq_worker.errors import OutOfMemoryError, UnavailableError
+from echomq_worker.errors import OutOfMemoryError, UnavailableError, WrongTypeError
 from tests.fakes import NOW_MS
 from tests.unit.worker_rig import Rig, stamping
 from tests.unit.worker_schedules import every
@@ -47,6 +47,27 @@ async def test_a_corrupt_one_is_moved_aside_and_the_others_fire():
             assert rig.queue.schedulers.aside == {"bad": "its every is b'x'"}
     (line,) = [line for line in logs if line["event"] == "schedule.set_aside"]
     assert (line["scheduler"], line["reason"]) == ("bad", "its every is b'x'")
+
+
+@pytest.mark.parametrize("error", [UnavailableError("gone"), WrongTypeError("foreign")])
+async def test_a_corrupt_one_that_cannot_be_moved_does_not_hold_up_the_others(error: Exception):
+    rig = Rig()
+    stamping(rig)
+    for name in ("bad", "good"):
+        rig.queue.schedulers.add(every(100, name))
+    bad = rig.queue.schedulers.stored["bad"]
+    bad.spec, bad.problem, bad.is_corrupt = None, "its every is b'x'", True
+    rig.queue.schedulers.aside_fails = error
+    with capture_logs() as logs:
+        async with rig.running():
+            await rig.clock.advance(100)
+            assert [name for name, _, _ in rig.queue.schedulers.made] == ["good"]
+            if isinstance(error, WrongTypeError):
+                await rig.clock.advance(2_900)
+                assert len(rig.queue.schedulers.made) == 30
+                assert rig.queue.schedulers.kinds().count("set_aside") <= 31
+    events = [line["event"] for line in logs]
+    assert events.count("schedule.unreadable") == isinstance(error, WrongTypeError)
 
 
 async def test_one_with_a_zone_that_is_not_known_here_stays_for_others_and_is_told_once():

@@ -71,6 +71,8 @@ class FakeSchedulers:
     """So many of the next firings find their ids taken."""
     refused: set[str] = field(default_factory=set[str])
     """Calls that fire one of these are refused as a whole."""
+    aside_fails: Exception | None = None
+    """Raised when a scheduler is to be set aside."""
     put_off: int = 0
     """So many of the next firings are put off: the call holds too much."""
     on_fire: Callable[[], Awaitable[None]] | None = None
@@ -132,6 +134,8 @@ class FakeSchedulers:
 
     async def set_aside(self, name: str, reason: str) -> bool:
         self._answer("set_aside")
+        if self.aside_fails is not None:
+            raise self.aside_fails
         self.aside[name] = reason
         return self.stored.pop(name, None) is not None
 
