@@ -14,6 +14,10 @@ HANDLER_NAME = 200
 """The longest name of a handler, in characters."""
 SCHEDULER_NAME = 200
 """The longest name of a scheduler, in characters."""
+LANE_NAME = 200
+"""The longest name of a lane, in characters."""
+LANE_COUNT = 1_000_000_000
+"""The largest limit, weight and maximum of a lane."""
 CRON_EXPRESSION = 200
 """The longest cron expression, in characters."""
 SHORTEST_INTERVAL_MS = 100
@@ -90,6 +94,7 @@ LIMITS = (
     Limit("name of a queue", f"{QUEUE_NAME} of `A-Z a-z 0-9 . _ -`", _REFUSED),
     Limit("name of a worker", f"{WORKER_NAME} of `A-Z a-z 0-9 . _ : @ -`", "refused at start"),
     Limit("name of a scheduler", f"{SCHEDULER_NAME} visible ASCII characters", _REFUSED),
+    Limit("name of a lane", f"{LANE_NAME} visible ASCII characters", _REFUSED),
     Limit("cron expression", f"{CRON_EXPRESSION} characters", _REFUSED),
     Limit("interval of a scheduler", f"{SHORTEST_INTERVAL_MS} ms at least", _REFUSED),
     Limit(
