@@ -1,7 +1,7 @@
 """Puts a worker together: settings, an application and a server become a running daemon."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -12,6 +12,7 @@ from echomq_worker.app import EchoMQ
 from echomq_worker.config import Settings
 from echomq_worker.domain.backoff import exponential
 from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.gates import DeclaredLimit
 from echomq_worker.domain.limits import PAYLOAD_BYTES
 from echomq_worker.domain.printable import printable
 from echomq_worker.domain.scheduling.declared import DeclaredScheduler
@@ -23,6 +24,7 @@ from echomq_worker.errors import (
     ServerError,
     UnavailableError,
 )
+from echomq_worker.handlers import Handler
 from echomq_worker.observe.heartbeat_file import Heartbeat, HeartbeatFile
 from echomq_worker.store import Server, ServerInfo
 from echomq_worker.store.extender import BlockingExtender
@@ -104,6 +106,20 @@ def declared_schedulers(
     return [
         one if one.spec.revision else replace(one, spec=replace(one.spec, revision=revision))
         for one in declared
+    ]
+
+
+def declared_limits(handlers: Iterable[Handler]) -> list[DeclaredLimit]:
+    """Return the limits that handlers declare."""
+    return [
+        DeclaredLimit(
+            handler.queue,
+            f"{'name' if limit.by is None else 'key'}:{handler.name}",
+            limit.rate,
+            limit.concurrency,
+        )
+        for handler in handlers
+        if (limit := handler.options.wanted.limit) is not None
     ]
 
 
@@ -214,6 +230,7 @@ class Wired:
             scheduled=declared_schedulers(
                 self.app.scheduled, self.settings.revision, self.settings.max_payload
             ),
+            limits=declared_limits(self.app.registry.handlers()),
             zone_data=zone_data_version(),
             fleet=self.server.fleet,
             lifespan=self.app.lifespan_context,

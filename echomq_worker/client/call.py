@@ -1,20 +1,24 @@
 """A call of a handler, to be sent now or with others."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Generic, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from echomq_worker.client.due import due_at, due_in, expiry
 from echomq_worker.domain.backoff import BackoffSpec, Duration, backoff_from, backoff_text
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import Due, JobId
+from echomq_worker.domain.lanes import check_lane_name
+from echomq_worker.domain.priority import checked_priority
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.errors import InvalidArgumentError
+from echomq_worker.handlers import Handler
 from echomq_worker.handlers.options import checked_attempts
 from echomq_worker.handlers.results import Results
+from echomq_worker.handlers.standing import Wanted, check_one_place
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -32,6 +36,8 @@ class SendOptions:
     backoff: str | None = None
     """As `backoff_text` writes it."""
     expires: Due | None = None
+    priority: int | None = None
+    lane: str | None = None
 
     def merged(self, newer: "SendOptions") -> "SendOptions":
         """Return these options with those that `newer` decides."""
@@ -40,6 +46,11 @@ class SendOptions:
             for field in fields(newer)
             if (value := getattr(newer, field.name)) is not None
         }
+        # A job has a lane or a priority: what is said last counts.
+        if newer.lane is not None:
+            decided["priority"] = None
+        elif newer.priority is not None:
+            decided["lane"] = None
         return replace(self, **decided)
 
 
@@ -62,6 +73,10 @@ class CallOptions(TypedDict, total=False):
     expires: Duration | datetime | None
     """Until when it is to be started: so long after it is due, or a datetime with a time zone. What
     no worker has started by then is buried unrun."""
+    priority: int | None
+    """Its rank among those that wait, -2**20 to 2**20: lower runs first."""
+    lane: str | None
+    """The lane in which it waits, such as a tenant's name; lanes are served in turn."""
 
 
 class TimedOptions(CallOptions, total=False):
@@ -73,7 +88,11 @@ class TimedOptions(CallOptions, total=False):
     """When to run: a datetime with a time zone."""
 
 
-OPTIONS = ("queue", "job_id", "max_attempts", "keep_result", "timeout", "backoff", "expires")
+_NOTHING = Wanted()
+OPTIONS = (
+    *("queue", "job_id", "max_attempts", "keep_result", "timeout", "backoff", "expires"),
+    *("priority", "lane"),
+)
 TIMED_OPTIONS = (*OPTIONS, "delay", "at")
 
 
@@ -100,6 +119,8 @@ def send_options(**decided: Unpack[CallOptions]) -> SendOptions:
     queue, job_id = decided.get("queue"), decided.get("job_id")
     keep_result, timeout = decided.get("keep_result"), decided.get("timeout")
     backoff, expires = decided.get("backoff"), decided.get("expires")
+    priority, lane = decided.get("priority"), decided.get("lane")
+    check_one_place(priority, lane)
     return SendOptions(
         queue=None if queue is None else check_queue_name(queue),
         job_id=None if job_id is None else JobId(parse_id(job_id).text),
@@ -108,6 +129,8 @@ def send_options(**decided: Unpack[CallOptions]) -> SendOptions:
         timeout_ms=None if timeout is None else parse_duration_ms(timeout),
         backoff=None if backoff is None else backoff_text(backoff_from(backoff)),
         expires=None if expires is None else expiry(expires),
+        priority=None if priority is None else checked_priority(priority),
+        lane=None if lane is None else check_lane_name(lane),
     )
 
 
@@ -124,6 +147,8 @@ class Call(Generic[R_co]):
     results: Results
     options: SendOptions = SendOptions()
     due: Due | None = None
+    limit_key: str | None = None
+    """What limits by key count it under."""
 
     def after(self, delay: Duration) -> "Call[R_co]":
         """Return this call, to run after a delay, counted from when the server has it.
@@ -140,3 +165,24 @@ class Call(Generic[R_co]):
             InvalidArgumentError: if `when` does not say its time zone.
         """
         return replace(self, due=due_at(when))
+
+
+def placed(
+    handler: Handler, decided: SendOptions, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> SendOptions:
+    """Return the options with the lane or priority that the handler declares, if none is decided.
+
+    Args:
+        handler: whose call it is.
+        decided: what the producer has decided.
+        args: the arguments without a name.
+        kwargs: the arguments by name.
+
+    Raises:
+        InvalidArgumentError: if the handler's function for the lane fails.
+    """
+    wanted = handler.options.wanted
+    if decided.lane is not None or decided.priority is not None or wanted == _NOTHING:
+        return decided
+    lane = wanted.lane_for(handler.label, args, kwargs)
+    return decided.merged(SendOptions(priority=wanted.priority, lane=lane))

@@ -11,6 +11,7 @@ from echomq_worker.client.handle import JobHandle
 from echomq_worker.client.ports import Backends
 from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.job import Admission, JobId, NewJob
+from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.domain.size import format_size
 from echomq_worker.errors import EchoMQError, InvalidArgumentError, PayloadTooLargeError
@@ -96,6 +97,10 @@ class Client:
             timeout_ms=options.timeout_ms,
             backoff=options.backoff,
             expires=options.expires,
+            priority=options.priority or None,
+            group=None if options.lane is None else lane_group(options.lane),
+            lane=options.lane,
+            limit_key=call.limit_key,
         )
         return Outgoing(call.queue, job)
 

@@ -24,6 +24,7 @@ from echomq_worker.handlers import (
 )
 from echomq_worker.handlers.options import ErrorTypes
 from echomq_worker.handlers.peers import ArgumentsFrom, NameFrom
+from echomq_worker.handlers.standing import KeyOf, Limit, Wanted
 
 S = TypeVar("S")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,6 +48,12 @@ class JobOptions(TypedDict, total=False):
     """Exceptions that do not use up an attempt."""
     keep_result: Duration | None
     """How long a result is kept, such as `"1h"`; without it, none is."""
+    priority: int | None
+    """Its jobs' rank among those that wait, -2**20 to 2**20: lower runs first; 0 is mint order."""
+    lane: str | KeyOf | None
+    """The lane of its jobs, such as a tenant's name, or a function of their arguments."""
+    limit: Limit | None
+    """How much of it may happen, on all workers together: `Limit("50/s", concurrency=5)`."""
 
 
 class Declarations:
@@ -79,8 +86,8 @@ class Declarations:
         Args:
             name: what jobs call the handler by, such as `"email.send"`. Jobs outlive code: keep it.
             queue: where its jobs go; the application's default queue if not given.
-            **options: `timeout`, `max_attempts`, `backoff`, `bury_on`, `uncounted_on` and
-                `keep_result`; see `JobOptions`.
+            **options: `timeout`, `max_attempts`, `backoff`, `bury_on`, `uncounted_on`,
+                `keep_result`, `priority`, `lane` and `limit`; see `JobOptions`.
 
         Raises:
             HandlerError: if the name is taken, or the function or name cannot be used.
@@ -122,6 +129,12 @@ class Declarations:
             InvalidArgumentError: if an option cannot be used.
         """
         where, treated = check_queue_name(queue), handler_options(**options)
+        if treated.wanted != Wanted():
+            msg = (
+                f"the raw handler of queue {where}: priority, lane and limit go by a handler's "
+                f"name: expected them with @app.job, or given to enqueue_raw"
+            )
+            raise HandlerError(msg)
 
         def register(function: F) -> F:
             self.registry.add(raw_handler(function, queue=where, options=treated))

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack, overload
 
-from echomq_worker.client.call import Call, CallOptions, SendOptions, send_options
+from echomq_worker.client.call import Call, CallOptions, SendOptions, placed, send_options
 from echomq_worker.client.client import Client
 from echomq_worker.client.handle import JobHandle
 from echomq_worker.domain.backoff import Duration
@@ -46,7 +46,7 @@ class JobSender(Generic[P, R]):
             **decided: `queue` to send to; `job_id`, an id chosen by the caller, with which no
                 second job is admitted; `max_attempts`; `keep_result`, how long a result is kept;
                 `timeout` of a run; `backoff` between attempts; `expires`, until when it is to be
-                started. See `CallOptions`.
+                started; `priority` or `lane`, where it waits. See `CallOptions`.
 
         Raises:
             InvalidArgumentError: if a value cannot be used.
@@ -68,7 +68,8 @@ class JobSender(Generic[P, R]):
             name=self.handler.name,
             payload=self.handler.encode_arguments(args, kwargs),
             results=self.handler.results,
-            options=self._options,
+            options=placed(self.handler, self._options, args, kwargs),
+            limit_key=self.handler.options.wanted.limit_key_for(self.name, args, kwargs),
         )
 
     async def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> JobHandle[R]:

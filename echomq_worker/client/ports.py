@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from echomq_worker.client.gate_ports import GateStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob
 from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed
@@ -19,6 +20,11 @@ class Queue(Protocol):
     @property
     def repeats(self) -> RepeatStore:
         """Its repeating registrations of the base wire."""
+        ...
+
+    @property
+    def gates(self) -> GateStore:
+        """Its limits, and what has been stopped."""
         ...
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> Sequence[Admission]:

@@ -152,6 +152,9 @@ def template_of(call: Call[Any], options: TemplateOptions) -> Template:
         timeout_ms=decided.timeout_ms,
         ttl_ms=None if decided.expires is None else decided.expires.delay_ms,
         backoff=decided.backoff,
+        priority=decided.priority or None,
+        lane=decided.lane,
+        limit_key=call.limit_key,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 from echomq_worker.client.client import Client
 from echomq_worker.client.declarations import Declarations
 from echomq_worker.client.job import AsyncJob, Job, JobSender, SyncJob
+from echomq_worker.client.limits import Limits
 from echomq_worker.client.schedulers import Schedulers
 from echomq_worker.client.scheduling import (
     Caller,
@@ -78,6 +79,11 @@ class Timetable(Declarations):
     def schedulers(self) -> Schedulers:
         """The schedulers on the server: put, look at, pause and remove them."""
         return Schedulers(self._client_of, Caller(self.registry, self.default_queue))
+
+    @cached_property
+    def limits(self) -> Limits:
+        """What keeps jobs back: rates, caps, and jobs that are stopped for a while."""
+        return Limits(self._client_of, self.default_queue)
 
     def cron(self, expression: str, /, **options: Unpack[DeclaredCron]) -> ScheduleDecorator:
         """Let a job be made whenever a cron expression says so: `@app.cron("0 9 * * MON-FRI")`.

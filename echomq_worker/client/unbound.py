@@ -9,6 +9,7 @@ from echomq_worker.client.call import (
     CallOptions,
     TimedOptions,
     check_options,
+    placed,
     send_options,
 )
 from echomq_worker.errors import ArgumentsError, InvalidArgumentError
@@ -39,11 +40,19 @@ def call_by_name(
         handler = registry.named(name)
         queue, results = handler.queue, handler.results
         payload = handler.encode_arguments((), arguments)
+        decided = placed(handler, decided, (), arguments)
+        limit_key = handler.options.wanted.limit_key_for(name, (), arguments)
     else:
         queue, results = default_queue, ANY_RESULT
         payload = _payload(check_handler_name(name), arguments)
+        limit_key = None
     call: Call[Any] = Call(
-        queue=decided.queue or queue, name=name, payload=payload, results=results, options=decided
+        queue=decided.queue or queue,
+        name=name,
+        payload=payload,
+        results=results,
+        options=decided,
+        limit_key=limit_key,
     )
     return _timed(call, options)
 

@@ -67,6 +67,13 @@ class JobView:
     died_ms: int | None = None
     """When it died (Unix ms); None when another runtime's worker buried it."""
     group: str | None = None
+    """The lane that it waits in, as a group of the wire."""
+    lane: str | None = None
+    """The name that its lane was made from."""
+    priority: int = 0
+    """Its rank among those that wait: lower runs first."""
+    gate: str | None = None
+    """The gate that keeps it back."""
     expires_ms: int | None = None
     """When it is no longer to be started (Unix ms)."""
     scheduler: str | None = None

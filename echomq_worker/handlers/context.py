@@ -25,6 +25,8 @@ class JobContext:
         deadline_ms: when the run times out, in Unix milliseconds; None if it does not.
         scheduler: the scheduler that has made the job; None for a job of another origin.
         instant_ms: the instant for which that scheduler made it, in Unix milliseconds.
+        priority: its rank among those that waited; lower runs first.
+        lane: the name of the lane in which it waited; None if it had none.
     """
 
     __slots__ = (
@@ -37,8 +39,10 @@ class JobContext:
         "deadline_ms",
         "id",
         "instant_ms",
+        "lane",
         "max_attempts",
         "name",
+        "priority",
         "queue",
         "scheduler",
     )
@@ -54,6 +58,8 @@ class JobContext:
         deadline_ms: int | None = None,
         scheduler: str | None = None,
         instant_ms: int | None = None,
+        priority: int = 0,
+        lane: str | None = None,
     ) -> None:
         self.id = id
         self.queue = queue
@@ -63,6 +69,8 @@ class JobContext:
         self.deadline_ms = deadline_ms
         self.scheduler = scheduler
         self.instant_ms = instant_ms
+        self.priority = priority
+        self.lane = lane
         self._cancel_reason: str | None = None
         self._lease_lost = False
         self._told = False

@@ -13,7 +13,8 @@ local wrong = wrong_type({
   pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', dead_at, 'zset', bell, 'list',
 }) or wrong_side_key() or wrong_lane(lane ~= '' and lane or nil)
 if wrong then return wrong end
-local row = kind == 'hash' and redis.call('HMGET', key, 'attempts', 'payload', 'group', 'state', 'priority', 'held') or {}
+local FIELDS = { 'attempts', 'payload', 'group', 'state', 'priority', 'held' }
+local row = kind == 'hash' and redis.call('HMGET', key, unpack(FIELDS)) or {}
 local group = row[3] or nil
 wrong = wrong_lane(group)
 if wrong then return wrong end
@@ -29,7 +30,8 @@ local NAMES = {
 }
 local places, states = {}, {}
 for i = 1, #NAMES, 2 do
-  if not states[NAMES[i]] and type(redis.pcall('ZSCORE', NAMES[i], id)) == 'string' then places[#places + 1] = NAMES[i] end
+  local score = not states[NAMES[i]] and redis.pcall('ZSCORE', NAMES[i], id)
+  if type(score) == 'string' then places[#places + 1] = NAMES[i] end
   states[NAMES[i]] = NAMES[i + 1]
 end
 
@@ -89,7 +91,8 @@ elseif not there then
   mended(redis.call('ZADD', keep, 0, id))
 end
 local score = tonumber(redis.call('ZSCORE', keep, id))
-if (keep == pending or keep == lane_key(group or '') or is_dead) and score ~= 0 then mended(redis.call('ZADD', keep, 0, id)) end
+local is_flat = keep == pending or keep == lane_key(group or '') or is_dead
+if is_flat and score ~= 0 then mended(redis.call('ZADD', keep, 0, id)) end
 if keep == active and score == math.huge then mended(redis.call('ZADD', keep, now, id)) end
 if is_dead and not redis.call('ZSCORE', dead_at, id) then mended(redis.call('ZADD', dead_at, now, id)) end
 return changed

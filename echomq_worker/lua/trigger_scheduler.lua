@@ -33,10 +33,10 @@ local function trigger()
   local live = guarded and predecessors(key, books[5], runs) or nil
   add_run(runs, digits(instant), string.format('%s triggered %.0f', id, now))
   prune_runs(runs, set, gone)
-  if live and #live < MOST_LIVE then
+  if live then
     live[#live + 1] = id
     set[#set + 1] = 'live'
-    set[#set + 1] = table.concat(live, ' ')
+    set[#set + 1] = table.concat(live, ' ', math.max(1, #live - MOST_LIVE + 1))
   end
   redis.call('HSET', key, unpack(set))
   if #gone > 0 then redis.call('HDEL', key, unpack(gone)) end

@@ -117,6 +117,14 @@ def read_number(value: bytes | None) -> int | None:
     return int(value)
 
 
+def read_signed(value: bytes | None) -> int:
+    """Read a field that should be a whole number, of whatever sign; 0 if it is none."""
+    if value is None:
+        return 0
+    number = read_number(value.removeprefix(b"-")) or 0
+    return -number if value.startswith(b"-") else number
+
+
 def _told(error: str) -> bytes:
     # The message of an exception may hold what UTF-8 cannot carry, such as half of a pair.
     return error.encode("utf-8", "backslashreplace")
@@ -216,13 +224,6 @@ def _with_more(held: Held, row: Sequence[Any]) -> Held:
         expires_ms=read_number(expires),
         scheduler=read_text(scheduler),
         instant_ms=read_number(instant),
-        priority=_signed(priority),
+        priority=read_signed(priority),
         lane=read_text(lane),
     )
-
-
-def _signed(value: bytes | None) -> int:
-    if value is None:
-        return 0
-    number = read_number(value.removeprefix(b"-")) or 0
-    return -number if value.startswith(b"-") else number

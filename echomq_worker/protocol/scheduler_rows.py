@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from echomq_worker.domain.cron import CronRule, cron_rule
+from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.limits import NUMBER_DIGITS
 from echomq_worker.domain.scheduling.misfire import ALL, MOST, Misfire
 from echomq_worker.domain.scheduling.overlap import Overlap, overlap_from
@@ -25,7 +26,10 @@ RULE_FIELDS = (
 )
 """What the next instant follows from: if one of them changes, it is computed anew."""
 POLICY_FIELDS = ("misfire", "within", "overlap")
-TEMPLATE_FIELDS = ("name", "max", "keep", "timeout", "backoff", "ttl")
+TEMPLATE_FIELDS = (
+    *("name", "max", "keep", "timeout", "backoff", "ttl"),
+    *("priority", "lane", "group", "key"),
+)
 FIELDS = (*RULE_FIELDS, *POLICY_FIELDS, *TEMPLATE_FIELDS)
 """What a firer reads: all of the definition but the payload, which only the script needs."""
 DEFINITION = (*FIELDS, "payload")
@@ -54,6 +58,10 @@ def spec_fields(spec: SchedulerSpec) -> dict[str, str | bytes]:
         "timeout": spec.template.timeout_ms,
         "backoff": spec.template.backoff,
         "ttl": spec.template.ttl_ms,
+        "priority": spec.template.priority,
+        "lane": spec.template.lane,
+        "group": None if spec.template.lane is None else lane_group(spec.template.lane),
+        "key": spec.template.limit_key,
         "payload": spec.template.payload or None,
     }
     return {
@@ -133,6 +141,15 @@ class _Row:
             raise CorruptSchedulerError(self.told(key, "expected a whole number"))
         return int(value)
 
+    def integer(self, key: str) -> int | None:
+        value = self.fields.get(key)
+        if value is None:
+            return None
+        digits = value.removeprefix(b"-")
+        if not digits.isdigit() or len(digits) > NUMBER_DIGITS:
+            raise CorruptSchedulerError(self.told(key, "expected a whole number"))
+        return int(value)
+
     def read(self, key: str, make: Callable[[], _Value]) -> _Value:
         try:
             return make()
@@ -194,6 +211,9 @@ def _read_template(row: _Row) -> Template:
         timeout_ms=row.number("timeout"),
         ttl_ms=row.number("ttl"),
         backoff=row.text("backoff"),
+        priority=row.integer("priority"),
+        lane=row.text("lane"),
+        limit_key=row.text("key"),
     )
 
 

@@ -7,7 +7,7 @@ from echomq_worker.domain.job import JobId, State
 from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry, PauseNote
 from echomq_worker.errors import InvalidIdError
 from echomq_worker.protocol.keyspace import Keyspace
-from echomq_worker.protocol.rows import read_ms, read_number, read_text
+from echomq_worker.protocol.rows import read_ms, read_number, read_signed, read_text
 from echomq_worker.protocol.scripts import Operand, script
 from echomq_worker.store.translate import translated_errors
 from echomq_worker.store.wire import Reply, Wire, ask_again, run_script
@@ -125,6 +125,9 @@ class Inspector:
             lease_ms=read_ms(lease),
             died_ms=read_ms(died),
             group=read_text(fields.get("group")),
+            lane=read_text(fields.get("lane")),
+            priority=read_signed(fields.get("priority")),
+            gate=read_text(fields.get("held")),
             expires_ms=read_number(fields.get("expires")),
             scheduler=read_text(fields.get("scheduler")),
             instant_ms=read_number(fields.get("instant")),

@@ -25,6 +25,7 @@ from echomq_worker.protocol.rows import held_operands, read_ms, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand, script
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.extension import ExtensionCheck
+from echomq_worker.store.gates import GateStore
 from echomq_worker.store.hints import Hints
 from echomq_worker.store.inspect import Inspector
 from echomq_worker.store.line import Line, LineScripts, Trouble
@@ -57,6 +58,7 @@ class QueueStore:
         self._hints = Hints(client, self.keys)
         self._mover = Mover(self._run, options.log_size)
         self.repeats = RepeatStore(self._change, options.log_size)
+        self.gates = GateStore(self._change)
         verify = self._extension.verify
         self.schedulers = SchedulerStore(self.keys, self._wire, verify, log_size=options.log_size)
 

@@ -21,6 +21,7 @@ from echomq_worker.domain.views import (
     Requeued,
 )
 from echomq_worker.testing.clock import ManualClock
+from echomq_worker.testing.gates import InlineGates
 from echomq_worker.testing.line import InlineLine
 from echomq_worker.testing.places import MemoryQueue
 from echomq_worker.testing.repeats import InlineRepeats
@@ -88,6 +89,7 @@ class InlineQueue:
     memory: MemoryQueue
     schedulers: InlineSchedulers
     repeats: InlineRepeats
+    gates: InlineGates
     _admitted: list[Admitted] = field(repr=False)
     _lock: threading.RLock = field(repr=False)
 
@@ -101,7 +103,8 @@ class InlineQueue:
             admitted.append(Admitted(memory.name, job, memory.now()))
 
         schedulers = InlineSchedulers(Timetable(memory, made), memory.now, lock)
-        return cls(memory, schedulers, InlineRepeats(memory, lock, made), admitted, lock)
+        repeats, gates = InlineRepeats(memory, lock, made), InlineGates(memory.now)
+        return cls(memory, schedulers, repeats, gates, admitted, lock)
 
     @property
     def name(self) -> str:

@@ -40,6 +40,8 @@ class MemoryQueue:
         default_factory=dict[JobId, tuple[KeptResult, int]]
     )
     """Each kept result, and until when it is kept, in Unix ms."""
+    arrivals: int = 0
+    """How many jobs with a priority have come to wait."""
     completed: int = 0
     failed: int = 0
     paused: bool = False
@@ -96,7 +98,7 @@ class MemoryQueue:
         if self.paused:
             return []
         jobs: list[Held] = []
-        for job_id in sorted(self.pending)[:limit]:
+        for job_id in sorted(self.pending, key=lambda each: self.rows[each].rank)[:limit]:
             self.pending.remove(job_id)
             row = self.rows[job_id]
             row.state, row.claim = State.ACTIVE, claim
@@ -203,6 +205,9 @@ class MemoryQueue:
         """Let a job be claimed."""
         row.state = State.PENDING
         self.pending.add(row.id)
+        if row.priority and not row.arrival:
+            self.arrivals += 1
+            row.arrival = self.arrivals
 
     def put_off(self, row: Row, due_ms: int) -> None:
         """Let a job be claimed from an instant on."""

@@ -35,6 +35,11 @@ class Row:
     scheduler: str | None = None
     """The scheduler that has made it, and for which planned instant (Unix ms)."""
     instant_ms: int | None = None
+    priority: int = 0
+    arrival: int = 0
+    """Its number among those with a priority; it keeps its place."""
+    group: str | None = None
+    lane: str | None = None
 
     @classmethod
     def of(cls, job: NewJob) -> "Row":
@@ -49,7 +54,15 @@ class Row:
             backoff=job.backoff,
             expires_ms=job.expires.unix_ms if isinstance(job.expires, At) else None,
             expires_in_ms=job.expires.delay_ms if isinstance(job.expires, After) else None,
+            priority=job.priority or 0,
+            group=job.group,
+            lane=job.lane,
         )
+
+    @property
+    def rank(self) -> tuple[int, int, JobId]:
+        """What waiting jobs are claimed by: priority, then arrival, or mint order without one."""
+        return self.priority, self.arrival, self.id
 
     def is_due(self, due_ms: int) -> None:
         """Let it expire, if that counts from when it is due, by this instant (Unix ms)."""
@@ -80,6 +93,9 @@ class Row:
             expires_ms=self.expires_ms,
             scheduler=self.scheduler,
             instant_ms=self.instant_ms,
+            priority=self.priority,
+            group=self.group,
+            lane=self.lane,
         )
 
     def view(self, queue: str, *, due_ms: int | None, lease_ms: int | None) -> JobView:
@@ -101,4 +117,7 @@ class Row:
             expires_ms=self.expires_ms,
             scheduler=self.scheduler,
             instant_ms=self.instant_ms,
+            priority=self.priority,
+            group=self.group,
+            lane=self.lane,
         )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from echomq_worker.domain.job import Admission, After, JobId, NewJob
+from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.scheduling.overlap import Overlap
 from echomq_worker.domain.scheduling.plan import ENDED_BY_LIMIT, first_next, wake_ms
 from echomq_worker.domain.scheduling.records import (
@@ -183,6 +184,9 @@ class Timetable:
             keep_result_ms=template.keep_result_ms,
             timeout_ms=template.timeout_ms,
             backoff=template.backoff,
+            priority=template.priority,
+            lane=template.lane,
+            group=None if template.lane is None else lane_group(template.lane),
             expires=None if template.ttl_ms is None else After(template.ttl_ms),
         )
         self._memory.admit(job)

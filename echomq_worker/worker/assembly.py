@@ -9,6 +9,7 @@ from typing import Any
 from echomq_worker.domain.backoff import Dice
 from echomq_worker.domain.cadence import Cadence
 from echomq_worker.domain.clock import Clock
+from echomq_worker.domain.gates import DeclaredLimit
 from echomq_worker.domain.job import Claimed, JobId
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.picker import Picker, Strict, Weighted
@@ -59,6 +60,8 @@ class Outside:
     """Gives the ids of the jobs that schedulers make."""
     scheduled: Sequence[DeclaredScheduler] = ()
     """The schedulers that the application declares."""
+    limits: Sequence[DeclaredLimit] = ()
+    """The limits that the application declares."""
     zone_data: str = ""
     """The version of the time zone data that rules are computed with; empty for none."""
     fleet: Fleet | None = None
@@ -231,6 +234,7 @@ class Assembly:
             clock=self._clock,
             outage=self._lines_outage,
             lines=self._schedule_lines,
+            limits=self._outside.limits,
         )
 
     def _new_runner(self) -> Runner:

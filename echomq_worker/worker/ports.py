@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
+from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.job import Claimed, Held, JobId
 from echomq_worker.domain.outcome import Outcome, Verdict
 from echomq_worker.domain.repeats import RepeatsFired
@@ -111,6 +112,18 @@ class Repeats(Protocol):
         ...
 
 
+class Gates(Protocol):
+    """The limits of one queue, as far as a worker needs them."""
+
+    async def limit_rate(self, scope: str, rate: Rate | None) -> bool:
+        """Set how often jobs of a scope may start."""
+        ...
+
+    async def limit_concurrency(self, scope: str, most: int | None) -> bool:
+        """Set how many jobs of a scope may be active at once."""
+        ...
+
+
 class Queue(Protocol):
     """One queue, as far as a worker needs it."""
 
@@ -127,6 +140,11 @@ class Queue(Protocol):
     @property
     def repeats(self) -> Repeats:
         """Its registrations by the base wire's rules."""
+        ...
+
+    @property
+    def gates(self) -> Gates:
+        """Its limits."""
         ...
 
     def line(self, *, trouble: Trouble, worker_id: str, watch_ms: int) -> Line:

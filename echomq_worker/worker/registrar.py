@@ -9,6 +9,7 @@ from typing import Protocol
 
 from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.cron import CronRule, clock_changes
+from echomq_worker.domain.gates import DeclaredLimit
 from echomq_worker.domain.scheduling.declared import DeclaredScheduler
 from echomq_worker.domain.scheduling.firing import zone_data_of
 from echomq_worker.domain.scheduling.plan import first_next, wake_ms
@@ -53,6 +54,7 @@ class Registrar:
         clock: waits, and tells from when on to look for clock changes.
         outage: waits while the server is away or full.
         lines: writes what came of it.
+        limits: what the application declares about limits, also for other queues.
     """
 
     name = "registrar"
@@ -68,10 +70,12 @@ class Registrar:
         clock: Clock,
         outage: Outage,
         lines: ScheduleLines,
+        limits: Sequence[DeclaredLimit] = (),
     ) -> None:
         self._queues = {queue.name: queue for queue in queues}
         self._declared = [one for one in declared if one.queue in self._queues]
         self._waiting = list(self._declared)
+        self._limits = [one for one in limits if one.queue in self._queues]
         self._refused: list[DeclaredScheduler] = []
         self._worker_id = worker_id
         self._zone_data = zone_data
@@ -85,7 +89,7 @@ class Registrar:
 
         `run` goes on with the rest.
         """
-        if not self._waiting:
+        if not (self._waiting or self._limits):
             return
         async with until(self._clock, self._clock.monotonic_ms() + BEGIN_MS, draining):
             try:
@@ -118,6 +122,7 @@ class Registrar:
                     self._lines.clock_change(one.queue, one.spec, changes[0].text)
 
     async def _declare(self) -> None:
+        await self._declare_limits()
         while self._waiting:
             one = self._waiting[0]
             spec, queue = one.spec, self._queues[one.queue]
@@ -132,6 +137,21 @@ class Registrar:
             else:
                 self._lines.declared(one.queue, spec, verdict)
             del self._waiting[0]
+
+    async def _declare_limits(self) -> None:
+        while self._limits:
+            one = self._limits[0]
+            gates = self._queues[one.queue].gates
+            try:
+                if one.rate is not None:
+                    await gates.limit_rate(one.scope, one.rate)
+                if one.concurrency is not None:
+                    await gates.limit_concurrency(one.scope, one.concurrency)
+            except (UnavailableError, OutOfMemoryError):
+                raise
+            except EchoMQError as error:
+                self._lines.limit_refused(one.queue, one.scope, error)
+            del self._limits[0]
 
     async def _is_elected(self, queue: str) -> bool:
         """Return whether it is on this worker to compute anew, and say if their data differ."""

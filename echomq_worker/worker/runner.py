@@ -165,6 +165,8 @@ class Runner:
             deadline_ms=self._clock.now_ms() + timeout_ms if timeout_ms else None,
             scheduler=held.scheduler,
             instant_ms=held.instant_ms,
+            priority=held.priority,
+            lane=held.lane or held.group,
         )
         if timeout_ms:
             run.timeout_ms = timeout_ms

@@ -118,6 +118,12 @@ class ScheduleLines:
             hint="the others were declared; this one is tried again in an hour, and at each start",
         )
 
+    def limit_refused(self, queue: str, scope: str, error: Exception) -> None:
+        """Say that the server refuses a limit that the code declares."""
+        self._log.error(
+            "limit.refused", queue=queue, scope=scope, error_message=shorten(str(error))
+        )
+
     def clock_change(self, queue: str, spec: SchedulerSpec, text: str) -> None:
         """Say what a rule does on the day of the next clock change."""
         self._log.warning(

@@ -145,7 +145,7 @@ def test_a_handout_is_read_whole():
 
 def test_a_job_of_a_handout_is_read_whole():
     row = (b"JOB0NsUH6L9tuD", 3, b"\xff", b"send", b"9", b"1", b"2", b"[]", b"77", b"60", b"LAN")
-    newer = (b"5000", b"steps:1:none", b"88", b"nightly", b"86")
+    newer = (b"5000", b"steps:1:none", b"88", b"nightly", b"86", b"-7", b"acme")
 
     assert handout(*row, *newer).jobs == [
         Held(
@@ -167,6 +167,8 @@ def test_a_job_of_a_handout_is_read_whole():
             expires_ms=88,
             scheduler="nightly",
             instant_ms=86,
+            priority=-7,
+            lane="acme",
         )
     ]
 
@@ -180,13 +182,14 @@ def test_a_job_of_another_runtime_has_only_a_payload():
 @pytest.mark.parametrize("nonsense", [b"", b"-1", b"1.5", b"many", b"\xff", b"9" * 5_000])
 def test_nonsense_in_a_number_is_read_as_if_it_were_not_there(nonsense: bytes):
     row = (b"JOB0NsUH6L9tuD", b"1", b"{}", None, *[nonsense] * 3, None, nonsense, nonsense, None)
-    newer = (nonsense, None, nonsense, None, nonsense)
+    newer = (nonsense, None, nonsense, None, nonsense, b"-" + nonsense, None)
 
     (job,) = handout(*row, *newer).jobs
 
     assert (job.max_attempts, job.returned, job.crashes) == (None, 0, 0)
     assert (job.unknown_since_ms, job.keep_result_ms) == (None, None)
     assert (job.timeout_ms, job.expires_ms, job.instant_ms) == (None, None, None)
+    assert job.priority == 0
 
 
 def test_a_name_that_is_no_text_is_read_all_the_same():

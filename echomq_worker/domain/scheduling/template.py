@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from echomq_worker.domain.backoff import read_backoff
 from echomq_worker.domain.duration import LONGEST_MS
+from echomq_worker.domain.lanes import check_lane_name
 from echomq_worker.domain.limits import ATTEMPTS
+from echomq_worker.domain.priority import HIGHEST
 from echomq_worker.errors import InvalidArgumentError
 
 
@@ -27,12 +29,21 @@ class Template:
     """A job that has not started so long after it was made expires."""
     backoff: str | None = None
     """The wait between attempts, as `backoff_text` writes it."""
+    priority: int | None = None
+    """The rank of each job; lower runs first."""
+    lane: str | None = None
+    """The lane in which each job waits."""
+    limit_key: str | None = None
+    """What limits by key count each job under."""
 
     def __post_init__(self) -> None:
         _check("max_attempts", self.max_attempts, 1, ATTEMPTS)
         _check("keep_result", self.keep_result_ms, 0, LONGEST_MS)
         _check("timeout", self.timeout_ms, 0, LONGEST_MS)
         _check("ttl", self.ttl_ms, 1, LONGEST_MS)
+        _check("priority", self.priority, -HIGHEST, HIGHEST)
+        if self.lane is not None:
+            check_lane_name(self.lane)
         if self.backoff is not None and read_backoff(self.backoff) is None:
             msg = (
                 f"the template's backoff is {self.backoff[:64]!r}: expected what backoff_text "

@@ -5,7 +5,7 @@
 --! needs root active bell clock
 --! include time waiting rates
 local gated, find_gates, limit_of, park, pass_gates, shut_gate
-local write_gates, open_gates, leave_gates, queue_room, pass_queue
+local write_gates, open_gates, leave_gates, queue_room, pass_queue, ask_gates_again
 do
   local limits_key, strikes_key, gates_key = root .. 'limits', root .. 'strikes', root .. 'gates'
   local busy_key = root .. 'busy'
@@ -13,6 +13,10 @@ do
   local QUEUE_GATES = { 'strike:queue', 'rate:queue' }
   local limits, strikes, busy, shut = {}, {}, {}, {}
   gated = redis.call('EXISTS', limits_key, strikes_key, gates_key, root .. 'grate') > 0
+
+  local function glob(text)
+    return (string.gsub(text, '[][*?\\^-]', '\\%0'))
+  end
 
   local function read_hash(key)
     local flat, found = redis.pcall('HGETALL', key), {}
@@ -23,7 +27,7 @@ do
 
   if gated then limits, strikes = read_hash(limits_key), read_hash(strikes_key) end
 
-  -- A strike is `<ms until> <note>`, or `- <note>` for one without an end. Returns when it ends, nil if there is none.
+  -- A strike is `<ms until, or -> <ms since> <note>`. Returns when it ends, nil if there is none.
   local function strike_end(scope)
     local until_ms = strikes[scope] and string.match(strikes[scope], '^%S+')
     if not until_ms then return nil end
@@ -162,6 +166,20 @@ do
     end
     write_rates()
     shut = {}
+  end
+
+  -- The rule of a gate has changed: those that wait at it, or at one of each value of a key, ask again.
+  -- So many gates are found in one call; the others open as their time comes, or when a slot is free.
+  function ask_gates_again(gate)
+    local prefix = string.sub(gate, -1) == '/' and gate
+    if prefix then
+      local found = redis.call('ZSCAN', gates_key, 0, 'MATCH', glob(prefix) .. '*', 'COUNT', 10000)[2]
+      for i = 1, #found, 2 do redis.call('ZADD', gates_key, 0, found[i]) end
+    elseif redis.call('EXISTS', root .. 'parked:' .. gate) == 1 or redis.call('ZSCORE', gates_key, gate) then
+      redis.call('ZADD', gates_key, 0, gate)
+    end
+    if redis.call('LLEN', clock) == 0 then redis.call('LPUSH', clock, '1') end
+    ring_bell(1)
   end
 
   function open_gates()

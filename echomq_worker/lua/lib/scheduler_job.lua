@@ -3,8 +3,9 @@
 -- `live`, and they are among the last occurrences.
 --! needs root pending bell
 --! include time scheduler scheduler_runs waiting log
-local TEMPLATE = { 'payload', 'ttl', 'name', 'max', 'keep', 'timeout', 'backoff' }
-local MOST_LIVE = 10
+local TEMPLATE = { 'payload', 'ttl', 'name', 'max', 'keep', 'timeout', 'backoff', 'priority', 'lane', 'key', 'group' }
+local MOST_LIVE = 100
+local ID_AND_SPACE = 15
 
 local function make_job(id, scheduler, instant, template)
   local fields = {
@@ -24,7 +25,7 @@ local function make_job(id, scheduler, instant, template)
     end
   end
   redis.call('HSET', root .. 'job:' .. id, unpack(fields))
-  put_waiting(id)
+  put_waiting(id, template[#TEMPLATE], true)
   note('enqueued', id, 0)
 end
 
@@ -38,12 +39,13 @@ local function noted_jobs(key, runs)
   return table.concat(ids, ' ')
 end
 
+-- The newest of them, the oldest first.
 local function predecessors(key, live, runs)
   local ids = {}
-  for id in string.gmatch(live or noted_jobs(key, runs), '%S+') do
+  local newest = string.sub(live or noted_jobs(key, runs), -MOST_LIVE * ID_AND_SPACE)
+  for id in string.gmatch(newest, '%S+') do
     local state = redis.pcall('HGET', root .. 'job:' .. id, 'state')
     if type(state) == 'string' and state ~= 'dead' then ids[#ids + 1] = id end
-    if #ids == MOST_LIVE then break end
   end
   return ids
 end

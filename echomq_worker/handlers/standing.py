@@ -1,0 +1,138 @@
+"""Where a job stands among the others: its priority, its lane, and what limits count it under."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from echomq_worker.domain.gates import Rate, checked_count, limit_value, parse_rate
+from echomq_worker.domain.lanes import check_lane_name
+from echomq_worker.domain.priority import checked_priority
+from echomq_worker.errors import InvalidArgumentError
+
+KeyOf = Callable[..., Any]
+"""A function of a job's arguments that returns what it belongs to."""
+
+
+class Limit:
+    """How much of a handler's work may happen: `@app.job("mail", limit=Limit("50/s", burst=10))`.
+
+    The workers that serve the queue put it in place when they start; it holds for all of them
+    together. `app.limits` changes it while they run.
+
+    Args:
+        rate: how often jobs may start, such as `"50/s"` or `"5/10s"`.
+        burst: how many may start at once after a rest; by default what a tenth of a second
+            brings, at least 1.
+        sliding: whether to count starts in a sliding window instead: never more in any.
+        concurrency: how many jobs may be active at once.
+        by: a function of the arguments: the limit holds for each value that it returns (a whole
+            number, or a text of 1 to 200 visible ASCII characters) apart.
+
+    Raises:
+        InvalidArgumentError: if a value cannot be used, or nothing is limited.
+    """
+
+    def __init__(
+        self,
+        rate: str | None = None,
+        *,
+        burst: int | None = None,
+        sliding: bool = False,
+        concurrency: int | None = None,
+        by: KeyOf | None = None,
+    ) -> None:
+        if rate is None and concurrency is None:
+            msg = "a Limit limits nothing: expected a rate such as '50/s', or concurrency="
+            raise InvalidArgumentError(msg)
+        if rate is None and (burst is not None or sliding):
+            msg = "burst or sliding is given without a rate: expected a rate such as '50/s' first"
+            raise InvalidArgumentError(msg)
+        if by is not None and not callable(by):
+            msg = f"by is {by!a:.80}: expected a function of the arguments"
+            raise InvalidArgumentError(msg)
+        self.rate: Rate | None = (
+            None if rate is None else parse_rate(rate, burst=burst, sliding=sliding)
+        )
+        self.concurrency = (
+            None if concurrency is None else checked_count("concurrency", concurrency)
+        )
+        self.by = by
+
+    def __repr__(self) -> str:
+        parts = [] if self.rate is None else [f"{self.rate}"]
+        parts += [] if self.concurrency is None else [f"concurrency {self.concurrency}"]
+        return f"<Limit {', '.join(parts)}{' by key' if self.by else ''}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a handler declares about where its jobs stand.
+
+    Args:
+        priority: the rank of its jobs; lower runs first.
+        lane: the lane's name, or a function of the arguments that returns it.
+        limit: how much of it may happen.
+    """
+
+    priority: int | None = None
+    lane: str | KeyOf | None = None
+    limit: Limit | None = None
+
+    @classmethod
+    def of(cls, priority: object, lane: object, limit: object) -> "Wanted":
+        """Check what a decorator was given. Raises `InvalidArgumentError`."""
+        if limit is not None and not isinstance(limit, Limit):
+            msg = f"limit is {limit!a:.80}: expected a Limit, such as Limit('50/s')"
+            raise InvalidArgumentError(msg)
+        rank = None if priority is None else checked_priority(priority)
+        place: Any = lane if lane is None or callable(lane) else check_lane_name(lane)
+        check_one_place(rank, place)
+        return cls(rank, place, limit)
+
+    def lane_for(self, handler: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+        """Return the lane of a job; None if it has none. Raises `InvalidArgumentError`."""
+        if self.lane is None or isinstance(self.lane, str):
+            return self.lane
+        found = key_of(handler, "lane", self.lane, args, kwargs)
+        return None if found is None else check_lane_name(found)
+
+    def limit_key_for(
+        self, handler: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> str | None:
+        """Return what a job counts under, `<handler>/<value>`. Raises `InvalidArgumentError`."""
+        if self.limit is None or self.limit.by is None:
+            return None
+        value = key_of(handler, "limit", self.limit.by, args, kwargs)
+        return None if value is None else f"{handler}/{limit_value(value)}"
+
+
+def check_one_place(priority: int | None, lane: object) -> None:
+    """Raise `InvalidArgumentError` if a job is given both a lane and a priority."""
+    if priority and lane is not None:
+        msg = (
+            "both lane and priority are given: expected one of them; inside a lane jobs run in the "
+            "order in which they were made"
+        )
+        raise InvalidArgumentError(msg)
+
+
+def key_of(
+    handler: str, what: str, function: KeyOf, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> object:
+    """Ask a function of the arguments; whatever it raises becomes an `InvalidArgumentError`.
+
+    Args:
+        handler: whose job it is, for the message.
+        what: what is asked for, for the message.
+        function: what was declared.
+        args: the arguments without a name.
+        kwargs: the arguments by name.
+    """
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        msg = (
+            f"{handler}: its function for the {what} raised {type(error).__name__}: expected it to "
+            f"take the arguments of the job and return a text. Nothing was sent"
+        )
+        raise InvalidArgumentError(msg) from error

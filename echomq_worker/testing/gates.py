@@ -1,0 +1,50 @@
+"""The limits of a queue in memory: kept, and not enforced."""
+
+from dataclasses import dataclass, field
+
+from echomq_worker.domain.gates import Gates, Rate, Strike
+from echomq_worker.testing.clock import Now
+
+
+@dataclass(frozen=True, slots=True)
+class InlineGates:
+    """Remembers what limits there are, and what has been stopped. Jobs run all the same.
+
+    Whether limits hold is the server's business: use a real one to see it.
+    """
+
+    _now: Now = field(repr=False)
+    _limits: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    _strikes: dict[str, Strike] = field(default_factory=dict[str, Strike], repr=False)
+
+    async def limit_rate(self, scope: str, rate: Rate | None) -> bool:
+        """Remember how often jobs of a scope may start."""
+        return self._put(f"rate:{scope}", None if rate is None else rate.rule)
+
+    async def limit_concurrency(self, scope: str, most: int | None) -> bool:
+        """Remember how many jobs of a scope may be active at once."""
+        return self._put(f"cap:{scope}", None if most is None else str(most))
+
+    async def strike(
+        self, scope: str, *, for_ms: int | None = None, reason: str = "", by: str = ""
+    ) -> int | None:
+        """Remember that jobs of a scope are stopped; return when they go on, in Unix ms."""
+        until_ms = None if for_ms is None else self._now() + for_ms
+        self._strikes[scope] = Strike(scope, until_ms, reason, by, self._now())
+        return until_ms
+
+    async def lift(self, scope: str) -> bool:
+        """Remember that jobs of a scope go on; False if they were not stopped."""
+        return self._strikes.pop(scope, None) is not None
+
+    async def read(self) -> Gates:
+        """Return all that is remembered."""
+        return Gates(self._now(), dict(self._limits), {}, tuple(self._strikes.values()), ())
+
+    def _put(self, gate: str, rule: str | None) -> bool:
+        before = self._limits.get(gate)
+        if rule is None:
+            self._limits.pop(gate, None)
+        else:
+            self._limits[gate] = rule
+        return before != rule
