@@ -11,7 +11,7 @@ from echomq_worker.store import QueueStore
 from echomq_worker.store.line import Line
 from tests.support.jobs import A, B, claim_one, enqueue, job_id, settle
 from tests.support.look import Look
-from tests.support.schedulers import FIRED, SKIPPED, Timetable, every
+from tests.support.schedulers import FIRED, HELD, SKIPPED, Timetable, every
 
 
 async def test_a_trigger_makes_a_job_at_once_and_moves_nothing(times: Timetable, look: Look):
@@ -72,7 +72,7 @@ async def test_many_triggers_do_not_hide_the_predecessor(times: Timetable, line:
         await times.store.trigger("s1", job_id(500 + number))
 
     live = (await look.hash(look.keys.scheduler("s1")))["live"].split()
-    assert (live[0], len(live)) == (held.id, 10)
+    assert (live[0], live[-1], len(live)) == (held.id, job_id(514), 16)
     for _ in range(15):
         await settle(line, await claim_one(line), Completed())
     await times.make_due()
@@ -80,6 +80,20 @@ async def test_many_triggers_do_not_hide_the_predecessor(times: Timetable, line:
     await settle(line, held, Completed())
     await times.make_due()
     assert await times.fire_one() == [FIRED]
+
+
+@pytest.mark.parametrize(("policy", "verdict"), [("skip", SKIPPED), ("queue-one", HELD)])
+async def test_the_last_of_many_triggers_is_a_predecessor(
+    times: Timetable, line: Line, policy: str, verdict: str
+):
+    await times.put(every(overlap=policy))
+    for number in range(103):
+        await times.store.trigger("s1", job_id(500 + number))
+    held = [await claim_one(line) for _ in range(103)]
+    for each in held[:-1]:
+        await settle(line, each, Completed())
+    await times.make_due()
+    assert await times.fire_one() == [verdict]
 
 
 async def test_a_trigger_is_told_of_an_id_that_another_job_has(
