@@ -15,7 +15,7 @@ if not job_id(id) then return redis.error_reply('EMQKIND job id must be JOB-name
 local wrong = wrong_type({ pending, 'zset', bell, 'list', key, 'hash' }) or wrong_log()
 if wrong then return wrong end
 
-local books = redis.call('HMGET', key, 'digest', 'triggered', 'runs', 'overlap', 'live')
+local books = redis.call('HMGET', key, 'digest', 'triggered', 'runs', 'overlap', 'live', 'next', 'held', 'every')
 
 local function judge()
   if not books[1] then return 2 end
@@ -23,9 +23,16 @@ local function judge()
   return redis.call('EXISTS', root .. 'job:' .. id) == 1 and 0 or 1
 end
 
+-- Occurrences of the rule have instants of their own; those of a cron rule are whole seconds.
+local function is_planned(instant)
+  local period = whole(books[8] or '', 100)
+  local from = period and tonumber(books[6] or '') or 0
+  return digits(instant) == books[6] or digits(instant) == books[7] or (instant - from) % (period or 1000) == 0
+end
+
 local function trigger()
   local runs, instant = read_runs(books[3]), now
-  while runs.known[digits(instant)] do instant = instant + 1 end
+  while runs.known[digits(instant)] or is_planned(instant) do instant = instant + 1 end
   make_job(id, name, digits(instant), redis.call('HMGET', key, unpack(TEMPLATE)))
   local set, gone = { 'triggered', id }, {}
   -- Later occurrences of the rule have this job as a predecessor too.

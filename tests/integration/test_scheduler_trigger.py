@@ -11,7 +11,7 @@ from echomq_worker.store import QueueStore
 from echomq_worker.store.line import Line
 from tests.support.jobs import A, B, claim_one, enqueue, job_id, settle
 from tests.support.look import Look
-from tests.support.schedulers import FIRED, HELD, SKIPPED, Timetable, every
+from tests.support.schedulers import FIRED, HELD, SKIPPED, Timetable, cron, every
 
 
 async def test_a_trigger_makes_a_job_at_once_and_moves_nothing(times: Timetable, look: Look):
@@ -119,3 +119,22 @@ async def test_a_trigger_does_not_take_the_note_of_another_occurrence(times: Tim
 
     await times.store.trigger("s1", A)
     assert int((await look.row(A))["instant"]) == soon + 500
+
+
+@pytest.mark.parametrize("planned", ["next", "held", "grid", "second"])
+async def test_a_trigger_does_not_take_the_instant_of_an_occurrence(
+    times: Timetable, look: Look, planned: str
+):
+    await times.put(cron("0 9 * * *") if planned == "second" else every(period_ms=100_000))
+    # Every other instant is taken, so that the one in question is the first that is free.
+    step_ms = 1_000 if planned == "second" else 100
+    instant = (await times.store.now_ms() // step_ms + 1) * step_ms
+    fields = {"next": instant, "held": instant, "grid": instant - 300_000, "second": ""}
+    key = look.keys.scheduler("s1")
+    await look.do("HSET", key, "held" if planned == "held" else "next", fields[planned])
+    taken = set(range(instant - 1_200, instant + 500)) - {instant}
+    await look.do("HSET", key, "runs", " ".join(map(str, sorted(taken))))
+
+    await times.store.trigger("s1", A)
+    assert int((await look.row(A))["instant"]) == instant + 500
+    await times.store.remove("s1")
