@@ -8,18 +8,7 @@ from echomq_worker.domain.job import Admission, Due, Held, JobId, NewJob
 from echomq_worker.domain.limits import BATCH, PAUSE_REASON, PAUSED_BY
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
-from echomq_worker.domain.views import (
-    Counts,
-    JobView,
-    KeptResult,
-    LogEntry,
-    Moved,
-    PauseNote,
-    Places,
-    Promoted,
-    Removed,
-    Requeued,
-)
+from echomq_worker.domain.views import Moved, Places, Promoted, Removed, Requeued
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import held_operands, read_ms, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand, script
@@ -32,12 +21,13 @@ from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.moving import Mover
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
+from echomq_worker.store.reads import QueueReads
 from echomq_worker.store.repeats import RepeatStore
 from echomq_worker.store.schedulers import SchedulerStore
 from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, Wire, ask_again, run_script
 
 
-class QueueStore:
+class QueueStore(QueueReads):
     """The operations on one queue. Made by `Server.queue`.
 
     Every method raises `ServerError` (or one of its kinds) if the server refuses or is silent.
@@ -52,7 +42,7 @@ class QueueStore:
         self._options = options
         self._wire = PooledWire(client)
         self._extension = self._new_check(self._wire, epoch)
-        self._inspector = Inspector(name, self.keys, self._wire)
+        super().__init__(Inspector(name, self.keys, self._wire))
         self._enqueue_wire = PrivateWire(client, "enqueue")
         self._producer = self._new_producer(Caller())
         self._hints = Hints(client, self.keys)
@@ -167,45 +157,6 @@ class QueueStore:
         A call that was not answered is asked again, and lets no job skip a later wait.
         """
         return await self._mover.promote(ids)
-
-    async def counts(self) -> Counts:
-        """Count the jobs in each place."""
-        return await self._inspector.counts()
-
-    async def inspect(self, job_id: JobId) -> JobView | None:
-        """Return everything about one job; None if there is none."""
-        return await self._inspector.job(job_id)
-
-    async def result(self, job_id: JobId) -> KeptResult | None:
-        """Return the kept result of a completed job; None if none is kept (any more)."""
-        return await self._inspector.result(job_id)
-
-    async def dead(self, limit: int, *, offset: int = 0) -> list[JobView]:
-        """Return dead jobs, the newest minted first."""
-        return await self._inspector.dead(limit, offset)
-
-    async def dead_ids(self, limit: int, *, offset: int = 0) -> list[JobId]:
-        """Return the ids of dead jobs, the newest minted first."""
-        return await self._inspector.dead_ids(limit, offset)
-
-    async def dead_among(self, ids: Sequence[JobId]) -> list[JobId]:
-        """Return those of `ids` (at most 1,000) that are dead."""
-        return await self._inspector.dead_among(ids)
-
-    async def pause_note(self) -> PauseNote | None:
-        """Return since when the queue is paused, and why; None if it is not."""
-        return await self._inspector.pause_note()
-
-    async def pending_ids(self, limit: int, *, newest_first: bool = False) -> list[JobId]:
-        """Return ids that wait in `pending`, in mint order or reversed."""
-        return await self._inspector.pending_ids(limit, newest_first=newest_first)
-
-    async def log(self, *, after: str = "0", limit: int = 1_000) -> list[LogEntry]:
-        """Return at most `limit` lifecycle events that came after the entry `after`, in order.
-
-        Only a queue whose writers have a `log_size` has any.
-        """
-        return await self._inspector.log(after, limit)
 
     async def forget(self) -> bool:
         """Forget a queue without jobs and schedulers: counters, log, marks. False if it has any."""
