@@ -55,7 +55,7 @@ _ROWS = {
     "zset": "pending active schedule dead dead:at repeat schedulers workers completed"
     " prioritized gates",
     "hash": "meta glimit gactive gweight metrics:completed metrics:failed"
-    " gcredit gmax grate lane:names limits strikes busy",
+    " gcredit gmax grate lane:names lane:pauses limits strikes busy",
     "list": "wake ring flow:outbox bell clock",
     "set": "paused",
     "stream": "quarantine log",

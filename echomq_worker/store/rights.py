@@ -69,9 +69,11 @@ _SCRIPTS: dict[Role, tuple[str, ...]] = {
         *("put_scheduler", "read_schedulers", "remove_scheduler", "trigger_scheduler"),
         *("pause_scheduler", "resume_scheduler"),
         *("repeat_register", "repeat_cancel", "repeat_list"),
+        *("lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max"),
+        *("lane_reassign", "lane_drain", "lane_reap", "lane_depths", "lane_list"),
     ),
     Role.WORKER: (
-        *("beat", "claim", "settle", "extend", "leave", "lease_node", "free_node"),
+        *("beat", "claim", "claim_lane", "settle", "extend", "leave", "lease_node", "free_node"),
         *("due_schedulers", "fire", "retime_scheduler", "aside_scheduler", "fire_repeats"),
     ),
 }

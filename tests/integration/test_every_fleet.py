@@ -45,6 +45,8 @@ READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_qu
     "counts",
     "due_schedulers",
     "inspect",
+    "lane_depths",
+    "lane_list",
     "read_schedulers",
     "read_workers",
     "repeat_list",
@@ -62,6 +64,14 @@ SCHEDULERS = {"put_scheduler", "fire", "pause_scheduler", "resume_scheduler"} | 
     "aside_scheduler",
 }
 """Scripts that test_every_scheduler.py runs in any order."""
+
+LANES = {"lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max"} | {
+    "lane_reassign",
+    "lane_drain",
+    "lane_reap",
+    "claim_lane",
+}
+"""Scripts that test_every_lane.py runs in any order."""
 
 
 class Fleet(RuleBasedStateMachine):
@@ -213,4 +223,4 @@ def test_any_coming_and_going_ends_as_the_model_says(
 
 @pytest.mark.parametrize("name", script_names())
 def test_every_script_is_run_in_any_order_or_changes_nothing(name: str):
-    assert name in HISTORIES | FLEET | REPAIRS | REPEATS | SCHEDULERS | READING
+    assert name in HISTORIES | FLEET | REPAIRS | REPEATS | SCHEDULERS | LANES | READING

@@ -48,11 +48,13 @@ local function gates_before(id, row)
   return find_gates(row[3], rare[1])
 end
 
--- Returns the jobs, each as its id, CLAIM_FIELDS without the last, and perhaps MORE_FIELDS.
-local function claim_ready(limit, lease_ms, claim)
+-- Returns the jobs, each as its id, CLAIM_FIELDS without the last, and perhaps MORE_FIELDS. `source` gives
+-- them, instead of all that is ready.
+local function claim_ready(limit, lease_ms, claim, source)
   local jobs, leases = {}, {}
   if limit == 0 then return jobs end
-  hand_out(limit, function(popped, wanted)
+  local give = source or hand_out
+  give(limit, function(popped, wanted)
     for i = 1, #popped, 2 do
       local id = popped[i]
       local row = redis.pcall('HMGET', root .. 'job:' .. id, unpack(CLAIM_FIELDS))

@@ -1,14 +1,14 @@
 -- What claim, settle and beat have in common: promote a bounded slice, claim, and answer a repeat.
 --! needs root pending meta call_id lease_ms limit promote_limit lanes
 --! include promote claim schedule gates side
-local function new_handout(due)
+local function new_handout(due, source)
   promote(due)
   open_gates()
   local wanted = tonumber(limit)
   local said = redis.call('HMGET', meta, 'paused', 'concurrency', 'max')
   local paused = said[1] and 1 or 0
   local room = said[1] and 0 or queue_room(wanted, said[2], said[3])
-  local jobs = claim_ready(room, tonumber(lease_ms), call_id)
+  local jobs = claim_ready(room, tonumber(lease_ms), call_id, source)
   pass_queue(jobs, room, wanted)
   write_gates()
   local left = ready_count()

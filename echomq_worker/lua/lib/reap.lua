@@ -2,14 +2,18 @@
 -- `counter` is the field that counts (`crashes`, reset by any settlement; or the peers' `stalled`).
 --! needs root active dead dead_at failed_count
 --! include time waiting gates quarantine flow count log occurrence
-local function read_expired(limit, counter)
-  local expired = { ids = {}, rows = {} }
-  if limit > 0 then expired.ids = redis.call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, limit) end
-  for i, id in ipairs(expired.ids) do
+local function read_losses(ids, counter)
+  local expired = { ids = ids, rows = {} }
+  for i, id in ipairs(ids) do
     expired.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group', 'parent',
       'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter, 'scheduler', 'more')
   end
   return expired
+end
+
+local function read_expired(limit, counter)
+  if limit == 0 then return { ids = {}, rows = {} } end
+  return read_losses(redis.call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, limit), counter)
 end
 
 local function lost_too_often(row, losses, bury_at, max_attempts)
