@@ -199,6 +199,8 @@ class Timetable:
         self._made(job)
 
     def _fire(self, scheduler: Scheduler, job_id: JobId, instant_ms: int) -> OccurrenceVerdict:
+        if scheduler.spec.limit is not None and scheduler.count >= scheduler.spec.limit:
+            return OccurrenceVerdict.DONE
         if instant_ms == scheduler.held_ms:
             scheduler.held_ms = None
         elif scheduler.last_ms is not None and instant_ms <= scheduler.last_ms:

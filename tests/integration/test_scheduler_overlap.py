@@ -181,3 +181,42 @@ async def test_what_is_kept_back_is_dropped_when_a_lower_limit_has_been_reached(
     view = await times.view()
     assert (view.state, view.held_ms, view.count) == (SchedulerState.ENDED, None, 1)
     assert view.skipped == 1
+
+
+async def test_what_is_skipped_does_not_use_up_the_limit(times: Timetable, line: Line):
+    await times.put(every(overlap="skip", misfire="all", limit=2))
+    await times.make_due()
+    await times.fire_due()
+    await times.make_due(periods=3)
+    assert await times.fire_one() == [SKIPPED, SKIPPED, SKIPPED]
+    view = await times.view()
+    assert (view.count, view.skipped) == (1, 3)
+
+    await settle(line, await claim_one(line), Completed())
+    await times.make_due(periods=2)
+    assert await times.fire_one() == [FIRED, DONE]
+    await times.make_due()
+    assert await times.fire_one() == []
+    view = await times.view()
+    assert (view.state, view.count, view.skipped) == (SchedulerState.ENDED, 2, 3)
+
+
+async def test_the_newest_is_kept_back_also_where_the_limit_leaves_one(
+    times: Timetable, line: Line
+):
+    await times.put(every(overlap="queue-one", limit=2))
+    await times.make_due(periods=2)
+    await times.fire_due()
+    first = await times.make_due(periods=2)
+    await times.set_next("s1", first)
+    due = await times.due_one()
+    kept = firing(due, [(times.mint(), first)], next_ms=first + PERIOD_MS)
+    assert [words(each) for each in await times.store.fire([kept])] == [[HELD]]
+    await times.set_next("s1", first + PERIOD_MS)
+    assert await times.fire_one() == [HELD, HELD]
+    view = await times.view()
+    assert (view.held_ms, view.skipped) == (first + PERIOD_MS, 1)
+
+    await settle(line, await claim_one(line), Completed())
+    assert await times.fire_one() == [FIRED]
+    assert (await times.view()).count == 2

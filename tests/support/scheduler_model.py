@@ -181,6 +181,8 @@ class SchedulerModel:
         held, last = scheduler.held_ms == instant_ms, scheduler.last_ms
         if not held and last is not None and instant_ms <= last:
             return "d"
+        if scheduler.spec.limit is not None and scheduler.count >= scheduler.spec.limit:
+            return "d"
         scheduler.last_ms = instant_ms if last is None else max(last, instant_ms)
         policy = scheduler.spec.overlap
         if scheduler.live and policy is Overlap.QUEUE_ONE:

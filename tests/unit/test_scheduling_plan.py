@@ -130,6 +130,8 @@ def test_where_an_occurrence_may_make_no_job_the_limit_is_seen_at_the_next_look(
     limited = spec(limit=1, overlap=overlap)
     assert plan(limited, 0) == Plan((START,), 0, START + MINUTE, START + MINUTE)
     assert plan(limited, 0, count=1).ended == "limit"
+    many = spec(limit=2, overlap=overlap, misfire="all")
+    assert len(plan(many, 2 * MINUTE, count=1).occurrences) == 3
 
 
 def test_nothing_is_fired_after_the_end_however_late_one_looks():
@@ -162,7 +164,7 @@ def test_a_held_occurrence_outlives_the_end_of_the_rule():
 
 
 def test_a_held_occurrence_counts_in_the_limit():
-    single = spec(overlap="queue-one", limit=1)
+    single = spec(limit=1)
     assert plan(single, 5, held_ms=START - MINUTE).occurrences == (START - MINUTE,)
 
 

@@ -33,9 +33,8 @@ def simply_planned(made: SchedulerSpec, next_ms: int, now_ms: int, count: int) -
     taken = young[-made.misfire.taken :]
     missed = len([one for one in due if not taken or one < taken[0]])
     left = 10**9 if made.limit is None else made.limit - count
-    taken = taken[:left]
-    if made.overlap is Overlap.ALLOW and len(taken) == left:
-        return Plan(tuple(taken), missed, None, None, "limit")
+    if made.overlap is Overlap.ALLOW and len(taken) >= left:
+        return Plan(tuple(taken[:left]), missed, None, None, "limit")
     if instant > end_ms:
         return Plan(tuple(taken), missed, None, None, "end")
     return Plan(tuple(taken), missed, instant, wake_ms(made, instant))

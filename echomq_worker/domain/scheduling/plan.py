@@ -120,11 +120,10 @@ def _going_on(
     next_ms: int | None,
     left: int | None,
 ) -> Plan:
-    occurrences = occurrences[:left]
-    # With another overlap policy, the script may skip or keep back what is planned: the limit is
-    # seen at the next look.
-    if left is not None and len(occurrences) == left and spec.overlap is Overlap.ALLOW:
-        return Plan(occurrences, missed, None, None, ENDED_BY_LIMIT)
+    # With another overlap policy, the script decides which of them count: it stops at the limit,
+    # which is seen here at the next look.
+    if spec.overlap is Overlap.ALLOW and left is not None and len(occurrences) >= left:
+        return Plan(occurrences[:left], missed, None, None, ENDED_BY_LIMIT)
     if next_ms is None:
         return Plan(occurrences, missed, None, None, ENDED_BY_END)
     return Plan(occurrences, missed, next_ms, wake_ms(spec, next_ms))

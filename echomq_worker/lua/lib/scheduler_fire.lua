@@ -5,7 +5,7 @@ local MOST_SCHEDULERS, MOST_OCCURRENCES, MOST_BYTES = 500, 1000, 2097152
 -- A predecessor may end without a word to us: in the hands of a peer.
 local HELD_LOOK_MS = 10000
 local BOOKS = { 'digest', 'next', 'paused', 'last', 'held', 'overlap', 'live', 'runs', 'count', 'missed', 'skipped',
-  'tz' }
+  'tz', 'limit' }
 local WANTED = { unpack(BOOKS) }
 for _, field in ipairs(TEMPLATE) do WANTED[#WANTED + 1] = field end
 
@@ -43,6 +43,7 @@ end
 local function decide(state, instant)
   local held = state.held == instant
   if not held and state.last and tonumber(instant) <= state.last then return 'd' end
+  if state.limit and state.count + #state.fired >= state.limit then return 'd' end
   state.last = math.max(state.last or 0, tonumber(instant))
   local overlaps = #state.live > 0
   if overlaps and state.overlap == 'queue-one' then
@@ -65,7 +66,8 @@ local function decide_all(firing, row)
     last = tonumber(row[4]), held = row[5], overlap = row[6], runs = runs,
     live = guarded and predecessors(scheduler_key(firing.name), row[7], runs) or {},
     count = tonumber(row[9]) or 0, missed = tonumber(row[10]) or 0,
-    skipped = 0, had_skipped = tonumber(row[11]) or 0, tz = row[12], fired = {}, had_live = row[7], had_held = row[5],
+    skipped = 0, had_skipped = tonumber(row[11]) or 0, tz = row[12], limit = tonumber(row[13]), fired = {},
+    had_live = row[7], had_held = row[5],
   }
   local verdicts = {}
   for i = firing.first, firing.past - 1, 2 do
