@@ -31,7 +31,11 @@ for i, firing in ipairs(plan) do
 end
 
 for _, firing in ipairs(plan) do
-  if firing.state then fire_one(firing) end
+  if firing.state then
+    fire_one(firing)
+  elseif firing.rests then
+    redis.call('ZADD', schedulers, '+inf', firing.name)
+  end
 end
 settle_down()
 return words

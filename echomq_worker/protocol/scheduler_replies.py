@@ -20,6 +20,7 @@ from echomq_worker.domain.scheduling.records import (
     SchedulerView,
     Whole,
 )
+from echomq_worker.domain.scheduling.rule import LAST_INSTANT_MS
 from echomq_worker.domain.scheduling.spec import SchedulerSpec
 from echomq_worker.domain.views import PauseNote
 from echomq_worker.errors import CorruptSchedulerError, UnknownZoneError
@@ -27,7 +28,7 @@ from echomq_worker.protocol.rows import read_ms, read_number, read_text
 from echomq_worker.protocol.scheduler_rows import FIELDS, read_spec
 from echomq_worker.protocol.scripts import Operand
 
-DUE_FIELDS = ("digest", "next", "tz", "count", "held", "paused", *FIELDS)
+DUE_FIELDS = ("digest", "next", "tz", "count", "held", "paused", "last", "revision", *FIELDS)
 """What `due_schedulers.lua` is asked for: all that firing is planned from."""
 
 CALL_SCHEDULERS = FIRED_AT_ONCE // 2
@@ -207,11 +208,16 @@ def _check_books(name: str, fields: Mapping[str, bytes]) -> None:
     if "next" not in fields:
         msg = f"scheduler {name}: it has no next: expected an instant, or '' if it has ended"
         raise CorruptSchedulerError(msg)
-    for field in ("next", "count", "held"):
+    for field in ("next", "count", "held", "last"):
         value = fields.get(field, b"")
         if not _INSTANT.fullmatch(value):
             msg = f"scheduler {name}: its {field} is {value[:64]!r}: expected a whole number"
             raise CorruptSchedulerError(msg)
+    last = fields.get("last") or b"0"
+    # Nothing would fire before it.
+    if int(last) > LAST_INSTANT_MS or int(last) >= int(fields["next"] or LAST_INSTANT_MS + 1):
+        msg = f"scheduler {name}: its last is {last!r}: expected an instant before the next one"
+        raise CorruptSchedulerError(msg)
 
 
 def _not_a_hash(name: str, kind: bytes) -> str:

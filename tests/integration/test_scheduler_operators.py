@@ -3,7 +3,7 @@
 import pytest
 
 from echomq_worker.domain.outcome import Completed
-from echomq_worker.domain.scheduling.records import PutVerdict, SchedulerState
+from echomq_worker.domain.scheduling.records import PutVerdict, SchedulerState, Whole
 from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.errors import CorruptSchedulerError, UnknownZoneError
 from echomq_worker.store.line import Line
@@ -31,6 +31,20 @@ async def test_a_paused_scheduler_is_never_due(times: Timetable):
     await times.store.pause("s1")
 
     assert (await times.due()).schedulers == ()
+
+
+async def test_a_paused_scheduler_that_wakes_nevertheless_is_put_to_rest(
+    times: Timetable, look: Look
+):
+    await times.put(every())
+    instant = await times.make_due()
+    await times.store.pause("s1")
+    await look.do("ZADD", look.keys.schedulers, instant, "s1")
+
+    assert [fired.whole for fired in await times.fire_due()] == [Whole.TAKEN]
+    assert (await times.due()).schedulers == ()
+    assert (await times.view()).next_ms == instant
+    assert await times.jobs() == []
 
 
 async def test_the_newest_pause_stands(times: Timetable):

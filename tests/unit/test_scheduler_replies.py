@@ -106,7 +106,7 @@ def test_a_due_scheduler_is_read_without_its_payload():
 
     assert one.spec is not None
     assert one.spec.template == Template(name="report")
-    assert (one.spec.rule, one.spec.revision) == (SPEC.rule, 0)
+    assert (one.spec.rule, one.spec.revision) == (SPEC.rule, 3)
     assert (one.next_ms, one.wake_ms, one.digest) == (600_000, 600_000, "d")
     assert (one.count, one.held_ms, one.tz) == (7, 500_000, "2026b")
     assert (one.problem, one.is_corrupt) == ("", False)
@@ -123,6 +123,7 @@ def test_one_that_has_ended_may_be_due_for_what_was_kept_back():
     [
         *(("digest", b""), ("next", b"soon"), ("next", b"-5"), ("next", b"1" * 16)),
         *(("count", b"x"), ("held", b"1e3"), ("every", b"x"), ("overlap", b"maybe")),
+        *(("last", b"9e99"), ("last", b"9" * 14), ("last", b"600000"), ("revision", b"1e3")),
     ],
 )
 def test_nonsense_is_corrupt_and_named(field: str, value: bytes):

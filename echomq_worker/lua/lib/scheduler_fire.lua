@@ -88,8 +88,10 @@ end
 
 -- Whether this scheduler may be fired now: nil, or the word that says why not.
 local function refused(firing, row, call)
-  local changed = row.err or row[1] ~= firing.digest or row[2] ~= firing.expected or row[3]
-  if changed or call.names[firing.name] then return 'x' end
+  local changed = row.err or row[1] ~= firing.digest or row[2] ~= firing.expected
+  -- A paused one that wakes would be read at each beat.
+  firing.rests = not changed and row[3]
+  if changed or row[3] or call.names[firing.name] then return 'x' end
   for i = firing.first, firing.past - 1, 2 do
     local id = ARGV[i]
     if call.ids[id] or redis.call('EXISTS', root .. 'job:' .. id) == 1 then return 'i' end
