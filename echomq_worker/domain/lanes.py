@@ -1,7 +1,6 @@
 """What may name a lane, which group of the wire that is, and what is known of a lane."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -36,6 +35,17 @@ class Reassigned(StrEnum):
     """There is no such job, or it is in no lane."""
     NOT_PENDING = "not_pending"
     """It does not wait: it runs, is due later, or is dead. Nothing was changed."""
+
+
+class Turn(StrEnum):
+    """How much is claimed of a lane whose turn it is."""
+
+    SINGLE = "single"
+    """One job."""
+    WEIGHTED = "weighted"
+    """As many as its weight says."""
+    BATCH = "batch"
+    """All."""
 
 
 class LaneState(StrEnum):
@@ -80,7 +90,9 @@ class LaneView:
     """How often its jobs may start, as the server has it."""
     paused: LanePause | None = None
     oldest: str | None = None
-    """The id of the job that is next."""
+    """The id of the waiting job that was minted first, and is next."""
+    newest: str | None = None
+    """The id of the waiting job that was minted last."""
 
     @property
     def state(self) -> LaneState:
@@ -92,15 +104,6 @@ class LaneView:
         if self.limit is not None and self.active >= self.limit:
             return LaneState.FULL
         return LaneState.READY
-
-
-@dataclass(frozen=True, slots=True)
-class LanePage:
-    """Some of the lanes of a queue."""
-
-    lanes: Sequence[LaneView]
-    more: bool
-    """Whether there are others."""
 
 
 def check_lane_name(name: object) -> str:

@@ -7,9 +7,11 @@
 --
 -- `source` is `names`, `ring`, `paused` or one of the hashes of lanes. Replies { next cursor, '0' at the end, and
 -- for each lane { group, name, waiting, active, ceiling, weight, maximum, rate, 1 if paused, note of the pause,
--- first id } }; '' stands for none.
+-- first id, last id } }; '' stands for none.
 
-local HASHES = { names = 'lane:names', glimit = 'glimit', gweight = 'gweight', gmax = 'gmax', grate = 'grate' }
+local HASHES = {
+  names = 'lane:names', gactive = 'gactive', glimit = 'glimit', gweight = 'gweight', gmax = 'gmax', grate = 'grate',
+}
 local next_cursor, groups = '0', {}
 
 local function scan_hash(key)
@@ -42,11 +44,12 @@ end
 
 local function view(group)
   local waiting = redis.pcall('ZCARD', lane_key(group))
-  local first = redis.pcall('ZRANGE', lane_key(group), 0, 0)
+  local first, last = redis.pcall('ZRANGE', lane_key(group), 0, 0), redis.pcall('ZRANGE', lane_key(group), -1, -1)
   return {
     group, field('lane:names', group), type(waiting) == 'number' and waiting or 0, field('gactive', group),
     field('glimit', group), field('gweight', group), field('gmax', group), field('grate', group),
     redis.pcall('SISMEMBER', root .. 'paused', group) == 1 and 1 or 0, field('lane:pauses', group), text(first[1]),
+    text(last[1]),
   }
 end
 

@@ -2,10 +2,10 @@
 -- repeat: the newest note stands.
 --
 --! keys root
---! args lane note
---! include time lanes side
+--! args lane name note
+--! include time lanes lane_name side
 --
--- Replies 1, or 0 if it was paused before.
+-- `name` is what the lane was made from, or ''. Replies 1, or 0 if it was paused before.
 
 local wrong = wrong_side_key() or wrong_lane(lane)
 if wrong then return wrong end
@@ -14,4 +14,5 @@ if wrong then return wrong end
 redis.call('LREM', lane_ring, 0, lane)
 local added = redis.call('SADD', root .. 'paused', lane)
 redis.call('HSET', root .. 'lane:pauses', lane, string.format('%.0f', now) .. ' ' .. note)
+keep_lane_name(lane, name)
 return added

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import Claimed, Held, JobId
+from echomq_worker.domain.lanes import Turn, lane_group
 from echomq_worker.domain.limits import BATCH
 from echomq_worker.domain.outcome import Outcome
 from echomq_worker.domain.replies import Beat, Presence, Reaped, Settled
@@ -25,6 +26,7 @@ class LineScripts:
     claim: BoundScript
     settle: BoundScript
     beat: BoundScript
+    claim_lane: BoundScript
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,6 +68,31 @@ class Line:
         watching, next_fire = reply[6:8]
         claim = self.caller.id_of(number)
         return read_handout(reply, self.queue, claim, watching=watching == 1, next_fire=next_fire)
+
+    async def claim_lane(
+        self, *, limit: int, lease_ms: int, lane: str | None = None, turn: Turn = Turn.BATCH
+    ) -> Claimed:
+        """Take up to `limit` jobs of one lane under a lease, the first minted first.
+
+        Args:
+            limit: how many at most; no more than 1,000 come.
+            lease_ms: how long they stay ours without a sign of life.
+            lane: which one, by its name or its group; None means the next of the rotation that
+                has work.
+            turn: how much of the next lane.
+
+        Raises:
+            InvalidArgumentError: if that cannot name a lane.
+            ServerError: if the server refuses; an unanswered call is asked again instead.
+        """
+        number = self.caller.next_number()
+        args = self._handout_args(number, limit, lease_ms, 0) | {
+            "lanes": "1",
+            "mode": turn.value if lane is None else "lane",
+            "lane": "" if lane is None else lane_group(lane),
+        }
+        reply = await self._ask(self.scripts.claim_lane, number, args)
+        return read_handout(reply, self.queue, self.caller.id_of(number))
 
     async def settle(
         self,

@@ -8,7 +8,15 @@ from echomq_worker.domain.job import Admission, Due, Held, JobId, NewJob
 from echomq_worker.domain.limits import BATCH, PAUSE_REASON, PAUSED_BY
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
-from echomq_worker.domain.views import Moved, Places, Promoted, Removed, Requeued
+from echomq_worker.domain.views import (
+    Moved,
+    Order,
+    Places,
+    Promoted,
+    Removed,
+    Reprioritized,
+    Requeued,
+)
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import held_operands, read_ms, read_verdicts
 from echomq_worker.protocol.scripts import BoundScript, Operand, script
@@ -17,6 +25,7 @@ from echomq_worker.store.extension import ExtensionCheck
 from echomq_worker.store.gates import GateStore
 from echomq_worker.store.hints import Hints
 from echomq_worker.store.inspect import Inspector
+from echomq_worker.store.lanes import LaneStore
 from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.moving import Mover
 from echomq_worker.store.options import ServerOptions
@@ -49,6 +58,7 @@ class QueueStore(QueueReads):
         self._mover = Mover(self._run, options.log_size)
         self.repeats = RepeatStore(self._change, options.log_size)
         self.gates = GateStore(self._change)
+        self.lanes = LaneStore(self._change, options.log_size)
         verify = self._extension.verify
         self.schedulers = SchedulerStore(self.keys, self._wire, verify, log_size=options.log_size)
 
@@ -81,7 +91,12 @@ class QueueStore(QueueReads):
             caller: numbers the calls; a new one by default.
         """
         wire = PrivateWire(self._client, "claims")
-        scripts = LineScripts(self._bind("claim"), self._bind("settle"), self._bind_beat(worker_id))
+        scripts = LineScripts(
+            self._bind("claim"),
+            self._bind("settle"),
+            self._bind_beat(worker_id),
+            self._bind("claim_lane"),
+        )
         return Line(
             queue=self.name,
             wire=wire,
@@ -157,6 +172,25 @@ class QueueStore(QueueReads):
         A call that was not answered is asked again, and lets no job skip a later wait.
         """
         return await self._mover.promote(ids)
+
+    async def reprioritize(self, ids: Sequence[JobId], priority: int) -> list[Reprioritized]:
+        """Let jobs have another priority; return what became of each, in order.
+
+        One that waits keeps its arrival number; 0 puts it back into mint order.
+
+        Raises:
+            InvalidArgumentError: if it is no priority.
+        """
+        return await self._mover.reprioritize(ids, priority)
+
+    async def put_order(self, order: Order) -> None:
+        """Say what decides among jobs of one priority; jobs that wait are put in order too."""
+        cursor: Reply = "0"
+        while True:
+            args = {"order": order.value, "cursor": cursor, "size": BATCH}
+            cursor = await self._change("put_order", args)
+            if cursor == b"0":
+                return
 
     async def forget(self) -> bool:
         """Forget a queue without jobs and schedulers: counters, log, marks. False if it has any."""
