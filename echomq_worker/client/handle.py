@@ -12,8 +12,10 @@ from echomq_worker.domain.decision import error_text
 from echomq_worker.domain.duration import format_duration, parse_duration_ms
 from echomq_worker.domain.failures import read_failures
 from echomq_worker.domain.job import JobId, State
-from echomq_worker.domain.views import JobView, Moved, Places, Removed
+from echomq_worker.domain.priority import checked_priority
+from echomq_worker.domain.views import JobView, Moved, Places, Removed, Reprioritized
 from echomq_worker.errors import (
+    InvalidArgumentError,
     JobFailedError,
     ResultTimeoutError,
     ResultUnavailableError,
@@ -131,6 +133,30 @@ class JobHandle(Generic[R_co]):
         """
         (moved,) = await (await self._queue()).promote_now([self.id])
         return moved is Moved.OK
+
+    async def reprioritize(self, priority: int) -> bool:
+        """Let the job have another priority: lower runs first, 0 is the place of mint order.
+
+        A job that waits moves to its new place at once; one that does not, such as a delayed or a
+        running one, has it when it waits the next time.
+
+        Args:
+            priority: from -2**20 to 2**20.
+
+        Returns:
+            False if the job is gone.
+
+        Raises:
+            InvalidArgumentError: if it is no priority, or the job belongs to a lane: inside a lane
+                jobs run in the order in which they were made.
+            ServerError: if the server refuses, or does not answer (`UnavailableError`): then it may
+                have been moved or not, and asking again is safe.
+        """
+        (done,) = await (await self._queue()).reprioritize([self.id], checked_priority(priority))
+        if done is Reprioritized.LANE:
+            msg = f"job {self.id} belongs to a lane: expected a job without one for a priority"
+            raise InvalidArgumentError(msg)
+        return done is not Reprioritized.GONE
 
     async def _queue(self) -> Queue:
         return (await self.backends.backend()).queue(self.queue)

@@ -6,7 +6,7 @@ from typing import Protocol
 from echomq_worker.client.gate_ports import GateStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob
-from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed
+from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed, Reprioritized
 
 
 class Queue(Protocol):
@@ -49,6 +49,10 @@ class Queue(Protocol):
 
     async def promote_now(self, ids: Sequence[JobId]) -> Sequence[Moved]:
         """Let jobs that wait for their time be claimed now; return what became of each."""
+        ...
+
+    async def reprioritize(self, ids: Sequence[JobId], priority: int) -> Sequence[Reprioritized]:
+        """Let jobs have another priority; return what became of each."""
         ...
 
 

@@ -54,6 +54,10 @@ class SyncJobHandle(Generic[R_co]):
         """Let the job run earlier or later, as `JobHandle.reschedule` does."""
         return self._portal.call(partial(self._handle.reschedule, when))
 
+    def reprioritize(self, priority: int) -> bool:
+        """Let the job have another priority, as `JobHandle.reprioritize` does."""
+        return self._portal.call(partial(self._handle.reprioritize, priority))
+
     def promote(self) -> bool:
         """Let the job run now, as `JobHandle.promote` does."""
         return self._portal.call(self._handle.promote)

@@ -33,6 +33,7 @@ MOVES = (
     Move("scheduled", "pending", "promote now", ("promote_job",)),
     Move("scheduled", "scheduled", "reschedule", ("reschedule",)),
     Move("pending", "active", "claim: attempt + 1, under a lease", _CLAIMING),
+    Move("pending", "pending", "another priority", ("reprioritize",)),
     Move("active", NOWHERE, "complete", ("settle",)),
     Move("active", "scheduled", "retry after backoff, or snooze", ("settle",)),
     Move("active", "pending", "hand back, or the lease ran out", ("settle", *_REAPING)),

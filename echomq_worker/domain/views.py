@@ -133,6 +133,26 @@ class Moved(StrEnum):
     """It waits for no time: it may be claimed already, is held, or has died."""
 
 
+class Reprioritized(StrEnum):
+    """What became of a request to give a job another priority."""
+
+    OK = "ok"
+    GONE = "gone"
+    NOT_WAITING = "not_waiting"
+    """It does not wait to be claimed now; it has the priority when it waits the next time."""
+    LANE = "lane"
+    """It belongs to a lane, and has no priority. Nothing was changed."""
+
+
+class Order(StrEnum):
+    """What decides among waiting jobs of the same priority."""
+
+    ARRIVAL = "arrival"
+    """Who came to wait first."""
+    MINT = "mint"
+    """Whose id was minted first."""
+
+
 class Removed(StrEnum):
     """What became of a request to remove a job."""
 

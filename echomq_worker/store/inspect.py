@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId, State
-from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry, PauseNote
+from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry, Order, PauseNote
 from echomq_worker.errors import InvalidIdError
 from echomq_worker.protocol.keyspace import Keyspace
 from echomq_worker.protocol.rows import read_ms, read_number, read_signed, read_text
@@ -73,6 +73,11 @@ class Inspector:
             if paused is None
             else PauseNote(read_ms(since or b""), read_text(reason), read_text(by))
         )
+
+    async def order(self) -> Order:
+        """Return what decides among jobs of one priority."""
+        order = await self._ask("HGET", self._keys.meta, "order")
+        return Order.MINT if order == Order.MINT.value.encode() else Order.ARRIVAL
 
     async def pending_ids(self, limit: int, *, newest_first: bool) -> list[JobId]:
         """Return ids that wait in `pending`, in mint order or reversed."""

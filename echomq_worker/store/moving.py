@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import After, Due, JobId
 from echomq_worker.domain.limits import BATCH
-from echomq_worker.domain.views import Moved, Places, Removed, Requeued
+from echomq_worker.domain.priority import checked_priority
+from echomq_worker.domain.views import Moved, Places, Removed, Reprioritized, Requeued
 from echomq_worker.errors import UnavailableError
 from echomq_worker.protocol.scripts import Operand
 from echomq_worker.store.calls import random_name
@@ -13,6 +14,12 @@ from echomq_worker.store.wire import Reply, ask_again
 
 _REMOVED = (Removed.GONE, Removed.OK, Removed.ELSEWHERE, Removed.ACTIVE, Removed.LOCKED)
 _REQUEUED = {"0": Requeued.GONE, "1": Requeued.OK, "3": Requeued.NOT_DEAD}
+_REPRIORITIZED = {
+    "0": Reprioritized.GONE,
+    "1": Reprioritized.OK,
+    "2": Reprioritized.NOT_WAITING,
+    "3": Reprioritized.LANE,
+}
 _MOVED = {"0": Moved.GONE, "1": Moved.OK, "3": Moved.NOT_SCHEDULED}
 
 Run = Callable[[str, Mapping[str, Operand], Sequence[Operand]], Awaitable[Reply]]
@@ -43,6 +50,15 @@ class Mover:
     async def promote(self, ids: Sequence[JobId]) -> list[Moved]:
         """Let jobs that wait in `schedule` be claimed now; return what became of each."""
         return await self._move("promote_job", {}, ids)
+
+    async def reprioritize(self, ids: Sequence[JobId], priority: int) -> list[Reprioritized]:
+        """Let jobs have another priority; return what became of each."""
+        checked_priority(priority)
+        verdicts: list[Reprioritized] = []
+        for part in _parts(ids):
+            reply = await self._once("reprioritize", {"priority": priority}, part)
+            verdicts += (_REPRIORITIZED[character] for character in reply.decode())
+        return verdicts
 
     async def requeue(self, ids: Sequence[JobId]) -> list[Requeued]:
         """Bring dead jobs back; return what became of each."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from echomq_worker.domain.job import JobId
-from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry, PauseNote
+from echomq_worker.domain.views import Counts, JobView, KeptResult, LogEntry, Order, PauseNote
 from echomq_worker.store.inspect import Inspector
 
 
@@ -44,6 +44,10 @@ class QueueReads:
     async def pause_note(self) -> PauseNote | None:
         """Return since when the queue is paused, and why; None if it is not."""
         return await self._inspector.pause_note()
+
+    async def order(self) -> Order:
+        """Return what decides among jobs of one priority."""
+        return await self._inspector.order()
 
     async def pending_ids(self, limit: int, *, newest_first: bool = False) -> list[JobId]:
         """Return ids that wait in `pending`, in mint order or reversed."""

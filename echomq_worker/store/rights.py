@@ -65,7 +65,7 @@ _OWN: dict[Role, tuple[str, ...]] = {
 _SCRIPTS: dict[Role, tuple[str, ...]] = {
     Role.PRODUCER: (
         *("enqueue", "schedule", "extension", "inspect", "remove"),
-        *("reschedule", "promote_job"),
+        *("reschedule", "promote_job", "reprioritize", "put_order"),
         *("put_scheduler", "read_schedulers", "remove_scheduler", "trigger_scheduler"),
         *("pause_scheduler", "resume_scheduler"),
         *("repeat_register", "repeat_cancel", "repeat_list"),

@@ -18,6 +18,7 @@ from echomq_worker.domain.views import (
     Places,
     Promoted,
     Removed,
+    Reprioritized,
     Requeued,
 )
 from echomq_worker.testing.clock import ManualClock
@@ -190,6 +191,11 @@ class InlineQueue:
         """Let jobs that wait for their time be claimed now."""
         with self._lock:
             return [self.memory.promote_now(job_id) for job_id in ids]
+
+    async def reprioritize(self, ids: Sequence[JobId], priority: int) -> list[Reprioritized]:
+        """Let jobs have another priority."""
+        with self._lock:
+            return [self.memory.reprioritize(job_id, priority) for job_id in ids]
 
     async def counts(self) -> Counts:
         """Count the jobs in each place."""

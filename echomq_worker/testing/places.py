@@ -14,6 +14,7 @@ from echomq_worker.domain.views import (
     Moved,
     Places,
     Removed,
+    Reprioritized,
     Requeued,
 )
 from echomq_worker.testing.clock import Now
@@ -151,6 +152,18 @@ class MemoryQueue:
         self.rows[job_id].is_due(self.now())
         self.promote([job_id])
         return Moved.OK
+
+    def reprioritize(self, job_id: JobId, priority: int) -> Reprioritized:
+        """Give a job another priority; one that waits has its place by it at once."""
+        if (row := self.rows.get(job_id)) is None:
+            return Reprioritized.GONE
+        if row.group is not None:
+            return Reprioritized.LANE
+        row.priority = priority
+        if job_id not in self.pending:
+            return Reprioritized.NOT_WAITING
+        self.wait(row)
+        return Reprioritized.OK
 
     def requeue(self, job_id: JobId) -> Requeued:
         """Bring a dead job back, with all its attempts before it again."""

@@ -62,7 +62,7 @@ class Row:
     @property
     def rank(self) -> tuple[int, int, JobId]:
         """What waiting jobs are claimed by: priority, then arrival, or mint order without one."""
-        return self.priority, self.arrival, self.id
+        return self.priority, self.arrival if self.priority else 0, self.id
 
     def is_due(self, due_ms: int) -> None:
         """Let it expire, if that counts from when it is due, by this instant (Unix ms)."""

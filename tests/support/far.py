@@ -24,6 +24,7 @@ SCRIPTS = (
     "remove",
     "reschedule",
     "promote_job",
+    "reprioritize",
     "pause",
     "resume",
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob, State
-from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed
+from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed, Reprioritized
 from echomq_worker.errors import OutOfMemoryError, UnavailableError
 
 NOW_MS = 1_750_000_000_000
@@ -49,6 +49,10 @@ class FakeQueue:
     )
     """What was to be due when; None for now."""
     moved: Moved = Moved.OK
+    """What it answers to that."""
+    priorities: list[tuple[list[JobId], int]] = field(default_factory=list[tuple[list[JobId], int]])
+    """What was to have which priority."""
+    reprioritized: Reprioritized = Reprioritized.OK
     """What it answers to that."""
 
     @property
@@ -96,6 +100,10 @@ class FakeQueue:
     async def promote_now(self, ids: Sequence[JobId]) -> list[Moved]:
         self.moves.append((list(ids), None))
         return [self.moved] * len(ids)
+
+    async def reprioritize(self, ids: Sequence[JobId], priority: int) -> list[Reprioritized]:
+        self.priorities.append((list(ids), priority))
+        return [self.reprioritized] * len(ids)
 
     def _admit(self, job: NewJob) -> Admission:
         if job.id in self.taken:

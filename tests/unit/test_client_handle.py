@@ -7,7 +7,7 @@ import pytest
 from echomq_worker import EchoMQ, JobHandle
 from echomq_worker.domain.failures import Failure, remember
 from echomq_worker.domain.job import After, At, Due, JobId, State
-from echomq_worker.domain.views import JobView, KeptResult, Moved
+from echomq_worker.domain.views import JobView, KeptResult, Moved, Reprioritized
 from echomq_worker.errors import (
     InvalidArgumentError,
     InvalidIdError,
@@ -262,6 +262,35 @@ async def test_a_time_that_cannot_be_meant_moves_nothing(when: Any) -> None:
     with pytest.raises(InvalidArgumentError):
         await handle.reschedule(when)
     assert queue.moves == []
+
+
+@pytest.mark.parametrize("done", [Reprioritized.OK, Reprioritized.NOT_WAITING])
+async def test_a_job_gets_another_priority(done: Reprioritized) -> None:
+    handle, queue, _ = made()
+    queue.reprioritized = done
+    assert await handle.reprioritize(-5)
+    assert queue.priorities == [([JOB], -5)]
+
+
+async def test_a_job_that_is_gone_gets_no_other_priority() -> None:
+    handle, queue, _ = made()
+    queue.reprioritized = Reprioritized.GONE
+    assert not await handle.reprioritize(0)
+
+
+async def test_a_job_of_a_lane_gets_no_priority() -> None:
+    handle, queue, _ = made()
+    queue.reprioritized = Reprioritized.LANE
+    with pytest.raises(InvalidArgumentError, match="belongs to a lane"):
+        await handle.reprioritize(3)
+
+
+@pytest.mark.parametrize("priority", [2**20 + 1, -(2**20) - 1, 1.0, True, "1", None])
+async def test_what_is_no_priority_is_not_sent(priority: Any) -> None:
+    handle, queue, _ = made()
+    with pytest.raises(InvalidArgumentError, match="expected a whole number"):
+        await handle.reprioritize(priority)
+    assert queue.priorities == []
 
 
 def test_handles_of_one_job_are_equal() -> None:

@@ -63,6 +63,8 @@ def test_its_handles_block() -> None:
     assert handle.cancel()
     assert handle.reschedule("5s")
     assert handle.promote()
+    assert handle.reprioritize(-5)
+    assert queue.priorities == [([handle.id], -5)]
     assert queue.moves == [([handle.id], After(5_000)), ([handle.id], None)]
     assert repr(handle) == f"SyncJobHandle(id='{handle.id}', queue='default', created=False)"
     queue.results[handle.id] = KeptResult("completed", b"3", 0)

@@ -5,7 +5,7 @@ from echomq_worker.domain.lifecycle import MOVES, NOWHERE, state_diagram
 from echomq_worker.protocol.scripts import script, script_names
 
 MOVING = {"enqueue", "schedule", "promote", "claim", "settle", "beat", "reap"} | {
-    *("requeue", "remove", "reschedule", "promote_job"),
+    *("requeue", "remove", "reschedule", "promote_job", "reprioritize"),
     *("fire", "trigger_scheduler", "fire_repeats"),
 }
 

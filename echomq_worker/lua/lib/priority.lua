@@ -8,10 +8,15 @@ local RUNGS = 1048576
 local TIER = 4294967296
 local by_mint
 
+-- Whether the queue has its tiers in mint order: then nobody has a number.
+local function ordered_by_mint()
+  if by_mint == nil then by_mint = redis.pcall('HGET', root .. 'meta', 'order') == 'mint' end
+  return by_mint
+end
+
 -- The counter begins anew when nobody waits and half of it is used up; at its end, mint order decides.
 local function next_arrival()
-  if by_mint == nil then by_mint = redis.pcall('HGET', root .. 'meta', 'order') == 'mint' end
-  if by_mint then return 0 end
+  if ordered_by_mint() then return 0 end
   local number = redis.pcall('INCR', arrival_counter)
   if type(number) == 'number' and number >= TIER / 2 and redis.call('EXISTS', prioritized) == 0 then
     redis.call('SET', arrival_counter, '1')
@@ -28,17 +33,23 @@ local function rung(text)
   return priority
 end
 
-local function put_by_priority(id)
+-- Returns the score of a job, nil if its row names no rung. It gets a number if it has none.
+local function rank_of(id)
   local key = root .. 'job:' .. id
   local fields = redis.call('HMGET', key, 'priority', 'arrival')
   local priority = rung(fields[1])
-  if not priority then return false end
+  if not priority then return nil end
   local arrival = fields[2] and whole(fields[2], 0)
-  if not arrival or arrival >= TIER then
+  if not arrival or arrival >= TIER or (arrival > 0 and ordered_by_mint()) then
     arrival = next_arrival()
     redis.call('HSET', key, 'arrival', string.format('%.0f', arrival))
   end
-  return type(redis.pcall('ZADD', prioritized, priority * TIER + arrival, id)) == 'number'
+  return priority * TIER + arrival
+end
+
+local function put_by_priority(id)
+  local rank = rank_of(id)
+  return rank ~= nil and type(redis.pcall('ZADD', prioritized, rank, id)) == 'number'
 end
 
 -- Pop the first, those below 0 only or all of them, as ZPOPMIN tells it.
