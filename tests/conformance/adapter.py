@@ -3,9 +3,10 @@
 The adapter sends no Redis command of its own.
 """
 
+from tests.conformance.lane_verbs import LaneVerbs
 from tests.conformance.pure_verbs import PureVerbs
 from tests.conformance.repeat_verbs import RepeatVerbs
 
 
-class Adapter(PureVerbs, RepeatVerbs):
+class Adapter(PureVerbs, RepeatVerbs, LaneVerbs):
     """This package, in the words of the vectors."""

@@ -48,10 +48,12 @@ def is_branded(text: str) -> bool:
     return True
 
 
-def new_job(job_id: str, payload: str | bytes, due: After | At | None = None) -> NewJob:
+def new_job(
+    job_id: str, payload: str | bytes, due: After | At | None = None, group: str | None = None
+) -> NewJob:
     """Make a raw job, as a producer of the base wire would."""
     body = payload if isinstance(payload, bytes) else payload.encode()
-    return NewJob(JobId(parse_id(job_id).text), body, due)
+    return NewJob(JobId(parse_id(job_id).text), body, due, group=group)
 
 
 def held(queue: str, job_id: str, token: object) -> Held:
@@ -113,10 +115,15 @@ class ServerVerbs:
         return await self._admit(queue, id, payload, After(delay_ms))
 
     async def _admit(
-        self, queue: str, job_id: str, payload: str | bytes, due: After | At | None
+        self,
+        queue: str,
+        job_id: str,
+        payload: str | bytes,
+        due: After | At | None,
+        group: str | None = None,
     ) -> Any:
         try:
-            job = new_job(job_id, payload, due)
+            job = new_job(job_id, payload, due, group)
         except InvalidIdError:
             return refusal("kind" if is_branded(job_id) else "invalid_id")
         admissions = await refused(self.queue(queue).enqueue([job]))

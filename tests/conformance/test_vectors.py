@@ -12,6 +12,7 @@ SKIPPED = Path(__file__).with_name("skipped.txt")
 PLANES = (
     *("ids", "keyspace", "jobs", "schedule", "retry", "reap_stalled", "fence", "hazards"),
     "repeat",
+    "lanes",
 )
 
 
