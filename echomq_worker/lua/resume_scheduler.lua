@@ -30,7 +30,7 @@ end
 local verdict = judge()
 if verdict == 1 then
   redis.call('HDEL', key, 'paused', 'paused_at', 'paused_by')
-  redis.call('HSET', key, 'next', instant, 'tz', tz)
+  redis.call('HSET', key, 'next', instant, 'tz', tz, 'since', digits(now))
   if instant == '' and not stored[5] then redis.call('HSET', key, 'ended', 'end') end
   if stored[4] then wake = digits(now) end
   wake_at(name, wake == '' and '+inf' or wake)

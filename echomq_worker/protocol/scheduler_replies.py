@@ -28,7 +28,18 @@ from echomq_worker.protocol.rows import read_ms, read_number, read_text
 from echomq_worker.protocol.scheduler_rows import FIELDS, read_spec
 from echomq_worker.protocol.scripts import Operand
 
-DUE_FIELDS = ("digest", "next", "tz", "count", "held", "paused", "last", "revision", *FIELDS)
+DUE_FIELDS = (
+    "digest",
+    "next",
+    "tz",
+    "count",
+    "held",
+    "paused",
+    "last",
+    "since",
+    "revision",
+    *FIELDS,
+)
 """What `due_schedulers.lua` is asked for: all that firing is planned from."""
 
 CALL_SCHEDULERS = FIRED_AT_ONCE // 2
@@ -135,6 +146,7 @@ def read_view(found: Sequence[Any]) -> SchedulerView | None:
         paused=_pause_note(fields),
         ended=read_text(fields.get("ended")) or "",
         held_ms=read_number(fields.get("held")),
+        since_ms=read_number(fields.get("since")),
         revision=read_number(fields.get("revision")) or 0,
         source=read_text(fields.get("source")) or "",
         tz=read_text(fields.get("tz")) or "",
@@ -187,6 +199,8 @@ def _due(found: Sequence[Any]) -> DueScheduler:
         tz=read_text(fields.get("tz")) or "",
         count=read_number(fields.get("count")) or 0,
         held_ms=read_number(fields.get("held")),
+        last_ms=read_number(fields.get("last")),
+        since_ms=read_number(fields.get("since")),
     )
 
 

@@ -11,8 +11,8 @@ from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.cron import CronRule, clock_changes
 from echomq_worker.domain.gates import DeclaredLimit
 from echomq_worker.domain.scheduling.declared import DeclaredScheduler
-from echomq_worker.domain.scheduling.firing import zone_data_of
-from echomq_worker.domain.scheduling.plan import first_next, wake_ms
+from echomq_worker.domain.scheduling.firing import next_by_newer_data, zone_data_of
+from echomq_worker.domain.scheduling.plan import wake_ms
 from echomq_worker.domain.scheduling.records import SchedulerState, SchedulerView
 from echomq_worker.errors import EchoMQError, OutOfMemoryError, UnavailableError
 from echomq_worker.worker.outage import Outage
@@ -196,7 +196,9 @@ class Registrar:
         now_ms = await schedulers.now_ms()
         if view.spec is None or view.next_ms is None or view.next_ms <= now_ms:
             return False  # who fires it goes on with the newest data
-        next_ms = first_next(view.spec, now_ms=now_ms, last_ms=view.last_ms)
+        next_ms = next_by_newer_data(
+            view.spec, now_ms=now_ms, last_ms=view.last_ms, since_ms=view.since_ms
+        )
         if next_ms is None:
             return False
         return await schedulers.retime(

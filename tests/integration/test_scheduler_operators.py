@@ -47,6 +47,22 @@ async def test_a_paused_scheduler_that_wakes_nevertheless_is_put_to_rest(
     assert await times.jobs() == []
 
 
+async def test_it_is_known_since_when_a_rule_counts(times: Timetable):
+    before_ms = await times.store.now_ms()
+    await times.put(every())
+    declared = await times.view()
+    assert before_ms <= (declared.since_ms or 0) <= await times.store.now_ms()
+    await times.put(every(limit=None, overlap="skip"))
+    assert (await times.view()).since_ms == declared.since_ms
+
+    await times.store.pause("s1")
+    resumed_ms = await times.store.now_ms()
+    await times.store.resume("s1")
+    assert ((await times.view()).since_ms or 0) >= resumed_ms
+    await times.make_due()
+    assert (await times.due_one()).since_ms == (await times.view()).since_ms
+
+
 async def test_the_newest_pause_stands(times: Timetable):
     await times.put(every())
     await times.store.pause("s1", reason="deploy", by="ann")

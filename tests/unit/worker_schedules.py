@@ -44,6 +44,7 @@ class Stored:
     last_ms: int | None = None
     count: int = 0
     held_ms: int | None = None
+    since_ms: int | None = None
     revision: int = 0
     problem: str = ""
     is_corrupt: bool = False
@@ -152,6 +153,7 @@ class FakeSchedulers:
                 next_ms=one.next_ms,
                 wake_ms=one.wake_ms,
                 last_ms=one.last_ms,
+                since_ms=one.since_ms,
                 tz=one.tz,
             )
             for name, one in list(self.stored.items())[offset : offset + limit]
@@ -192,6 +194,8 @@ class FakeSchedulers:
             tz=one.tz,
             count=one.count,
             held_ms=one.held_ms,
+            last_ms=one.last_ms,
+            since_ms=one.since_ms,
         )
 
     def _fire(self, firing: Firing) -> Fired:

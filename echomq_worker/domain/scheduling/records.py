@@ -98,6 +98,8 @@ class SchedulerView:
     """Why there is no further occurrence: `end`, `limit`, or ''."""
     held_ms: int | None = None
     """The instant that overlap `queue-one` keeps back until the job before has ended."""
+    since_ms: int | None = None
+    """Since when its rule counts: when it was declared, or resumed."""
     revision: int = 0
     source: str = ""
     """Who declared it: `code` or `api`."""
@@ -128,6 +130,10 @@ class DueScheduler:
     tz: str = ""
     count: int = 0
     held_ms: int | None = None
+    last_ms: int | None = None
+    """The newest instant that is over and done with."""
+    since_ms: int | None = None
+    """Since when its rule counts."""
 
 
 @dataclass(frozen=True, slots=True)

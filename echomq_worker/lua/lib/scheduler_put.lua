@@ -82,7 +82,7 @@ local function write_declaration(stored, verdict)
   if verdict == 'created' then put('created', digits(now)) end
   if verdict ~= 'changed' then
     put('ended', instant == '' and 'end' or '')
-    for _, word in ipairs({ 'next', instant, 'tz', tz }) do set[#set + 1] = word end
+    for _, word in ipairs({ 'next', instant, 'tz', tz, 'since', digits(now) }) do set[#set + 1] = word end
   end
   -- The first write needs memory, so that a full server refuses all of it.
   redis.call('HSET', key, unpack(set))
