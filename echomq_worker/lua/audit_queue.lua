@@ -4,7 +4,7 @@
 --! args
 --! include time
 --
--- Replies { now, paused, waiting, first lease end, first due time, workers alive, entries in the outbox,
+-- Replies { now, paused, waiting (jobs, and lanes with jobs), first lease end, first due time, workers alive, entries in the outbox,
 -- its first entry, entries in quarantine, the newest one's reason, lanes, repeats, when the first scheduler
 -- and the first repeat fire, versions of the workers' time zone data }; '' stands for none.
 
@@ -29,13 +29,15 @@ local newest = asked(redis.pcall('XREVRANGE', quarantine, '+', '-', 'COUNT', 1))
 for i = 1, newest and #newest[2] or 0, 2 do
   if newest[2][i] == 'reason' then reason = newest[2][i + 1] end
 end
+local prioritized = number(asked(redis.pcall('ZCARD', root .. 'prioritized')))
+local waiting = number(asked(redis.pcall('ZCARD', pending))) + prioritized + number(asked(redis.pcall('LLEN', ring)))
 local lanes = {}
 for _, lane in ipairs(asked(redis.pcall('LRANGE', ring, 0, SLICE))) do lanes[#lanes + 1] = lane end
 if number(asked(redis.pcall('HLEN', lane_actives))) <= SLICE then
   for _, lane in ipairs(asked(redis.pcall('HKEYS', lane_actives))) do lanes[#lanes + 1] = lane end
 end
 return {
-  now, number(asked(redis.pcall('HEXISTS', meta, 'paused'))), number(asked(redis.pcall('ZCARD', pending))),
+  now, number(asked(redis.pcall('HEXISTS', meta, 'paused'))), waiting,
   asked(redis.pcall('ZRANGE', active, 0, 0, 'WITHSCORES'))[2] or '',
   asked(redis.pcall('ZRANGE', schedule, 0, 0, 'WITHSCORES'))[2] or '',
   alive, number(asked(redis.pcall('LLEN', outbox))), text(asked(redis.pcall('LINDEX', outbox, 0))),

@@ -63,7 +63,8 @@ local function place_to_keep()
     return row[4] == 'dead' and dead or own
   end
   for _, place in ipairs(places) do
-    if states[place] == row[4] and (place ~= seen or place == own) then return place end
+    local foreign = (place == seen or place == prioritized) and place ~= own
+    if states[place] == row[4] and not foreign then return place end
   end
   return states[places[1]] == 'pending' and places[1] ~= pending and own or places[1]
 end
@@ -93,6 +94,10 @@ end
 local score = tonumber(redis.call('ZSCORE', keep, id))
 local is_flat = keep == pending or keep == lane_key(group or '') or is_dead
 if is_flat and score ~= 0 then mended(redis.call('ZADD', keep, 0, id)) end
+if keep == prioritized then
+  local rank = rank_of(id)
+  if score ~= rank then mended(redis.call('ZADD', keep, rank, id)) end
+end
 if keep == active and score == math.huge then mended(redis.call('ZADD', keep, now, id)) end
 if is_dead and not redis.call('ZSCORE', dead_at, id) then mended(redis.call('ZADD', dead_at, now, id)) end
 return changed

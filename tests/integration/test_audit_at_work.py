@@ -60,7 +60,15 @@ async def test_random_damage_is_mended_without_losing_a_payload(
     ids = [job_id(number) for number in range(SIZE)]
     await queue.enqueue([new_job(id_, after_ms=dice.choice((None, LEASE_MS))) for id_ in ids])
     await line.claim(limit=SIZE // 4, lease_ms=LEASE_MS, promote=0)
-    places = ("pending", "active", "schedule", "dead", "dead:at", "g:LAN00000000001:pending")
+    places = (
+        "pending",
+        "active",
+        "schedule",
+        "dead",
+        "dead:at",
+        "g:LAN00000000001:pending",
+        "prioritized",
+    )
     for _ in range(SIZE):
         id_, place = dice.choice(ids), look.keys.root + dice.choice(places)
         row = look.keys.job(id_)
@@ -71,6 +79,7 @@ async def test_random_damage_is_mended_without_losing_a_payload(
             ("HSET", row, "state", dice.choice(("pending", "active", "dead", "x"))),
             ("HSET", row, "attempts", dice.choice(("x", "", "-1"))),
             ("HSET", row, "group", "LAN00000000001"),
+            ("HSET", row, "priority", dice.choice((-5, 0, 9, "x")), "more", "1"),
             ("PEXPIRE", row, 600_000),
             ("HSET", look.keys.lane_actives, "LAN00000000001", dice.randrange(5)),
             ("DEL", look.keys.ring),

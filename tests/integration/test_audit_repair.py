@@ -26,6 +26,15 @@ class Damage:
     also: tuple[str, ...] = ()
 
 
+PRIORITY: Commands = [
+    ("HSET", f"@job:{id_}", "priority", 3, "arrival", 7, "more", 1) for id_ in (A, B)
+]
+RANKED: Commands = [
+    *PRIORITY,
+    ("ZREM", "@pending", B),
+    ("ZADD", "@prioritized", 3 * 2**32 + 7, B),
+]
+
 # The queue has A under a lease and B in `pending`, each with a row.
 DAMAGES = [
     Damage("orphan-row", [("ZREM", "@pending", B)]),
@@ -75,6 +84,18 @@ DAMAGES = [
     Damage("bad-row", [("HDEL", f"@job:{B}", "payload")]),
     Damage("too-many-attempts", [("HSET", f"@job:{B}", "attempts", 3, "max", 2)], mended=False),
     Damage("wrong-score", [("ZADD", "@pending", 5, B)]),
+    Damage("orphan-row", [("ZREM", "@pending", B), *PRIORITY]),
+    Damage("member-without-row", [("ZADD", "@prioritized", 5, C)]),
+    Damage("two-places", [("ZADD", "@prioritized", 3 * 2**32 + 7, B), *PRIORITY]),
+    Damage("two-places", [("ZADD", "@prioritized", 3 * 2**32 + 7, A), *PRIORITY]),
+    Damage("wrong-rank", [*RANKED, ("ZADD", "@prioritized", 5, B)]),
+    Damage("wrong-rank", [*RANKED, ("HDEL", f"@job:{B}", "arrival")]),
+    Damage("wrong-rank", [*RANKED, ("HSET", f"@job:{B}", "arrival", 2**32)]),
+    Damage("wrong-rank", [*RANKED, ("HDEL", f"@job:{B}", "priority")]),
+    Damage("wrong-rank", [*RANKED, ("HSET", f"@job:{B}", "priority", "1e3")]),
+    Damage("wrong-rank", [*RANKED, ("HSET", f"@job:{B}", "priority", 2**20 + 1)]),
+    Damage("wrong-rank", [*RANKED, ("HSET", f"@job:{B}", "group", LANE)]),
+    Damage("wrong-state", [*RANKED, ("HSET", f"@job:{B}", "state", "active")]),
     Damage("endless-lease", [("ZADD", "@active", "inf", A)]),
     Damage("far-lease", [("ZADD", "@active", "9e12", A)], mended=False),
     Damage(

@@ -5,8 +5,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from echomq_worker.domain.priority import HIGHEST
+
 JOB_PLACES = ("pending", "active", "schedule", "dead", "prioritized")
 _NUMBER = re.compile(r"[0-9]{1,15}")
+_PRIORITY = re.compile(r"-?[0-9]{1,15}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class JobFacts:
     returned: str
     held: str
     """The gate where it is parked."""
+    priority: str
+    arrival: str
 
     @classmethod
     def read(cls, reply: Sequence[bytes | int]) -> "JobFacts":
@@ -70,6 +75,14 @@ class JobFacts:
         if not _NUMBER.fullmatch(self.attempts):
             return None
         return int(self.attempts) - (number(self.returned) or 0)
+
+    @property
+    def rung(self) -> int | None:
+        """Return the priority that its row names; None if it is none that has a tier."""
+        if self.group or not _PRIORITY.fullmatch(self.priority):
+            return None
+        priority = int(self.priority)
+        return priority if priority and abs(priority) <= HIGHEST else None
 
     @property
     def is_set_aside(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from echomq_worker.doctor.state.facts import JobFacts, number, score
 from echomq_worker.doctor.state.notes import Notes
 from echomq_worker.domain.finding import Severity
+from echomq_worker.domain.priority import TIER, priority_score
 from echomq_worker.protocol.keyspace import Keyspace
 
 Check = Callable[[Notes, JobFacts, str, int], None]
@@ -171,6 +172,23 @@ def _scores(notes: Notes, job: JobFacts, key: str, now: int) -> None:
         )
 
 
+def _rank(notes: Notes, job: JobFacts, key: str, _now: int) -> None:
+    if not job.is_there or not job.prioritized or not job.has_payload:
+        return
+    arrival = number(job.arrival)
+    if job.rung is None:
+        text, repair = "lies in prioritized, but its row names no priority", "put it where it waits"
+    elif arrival is None or arrival >= TIER:
+        text, repair = "lies in prioritized, but has no arrival number", "let it arrive now"
+    elif score(job.prioritized) != priority_score(job.rung, arrival):
+        text, repair = "has another score than its priority and arrival make", "set the score"
+    else:
+        return
+    notes.add(
+        "wrong-rank", f"{job.id} {text}", key=key, invariant="I6", repair=repair, subject=job.id
+    )
+
+
 def _deaths(notes: Notes, job: JobFacts, key: str, _now: int) -> None:
     if job.is_there and bool(job.dead) != bool(job.dead_at):
         text = "died at no known time" if job.dead else "has a time of death but is not dead"
@@ -206,6 +224,7 @@ CHECKS: Sequence[Check] = (
     _row,
     _attempts,
     _scores,
+    _rank,
     _deaths,
     _expiry,
 )

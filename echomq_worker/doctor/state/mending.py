@@ -47,7 +47,7 @@ MENDS: Mapping[str, Mend] = {
         (
             *("member-without-row", "orphan-row", "parent-not-released", "two-places"),
             *("wrong-state", "wrong-lane", "bad-row", "wrong-score", "endless-lease"),
-            *("dead-index", "expiring-row"),
+            *("dead-index", "expiring-row", "wrong-rank"),
         ),
         _job,
     ),

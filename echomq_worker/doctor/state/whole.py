@@ -63,7 +63,7 @@ def check_whole(notes: Notes, root: str, queue: Standing) -> None:
     _lateness(notes, root, queue)
     _zone_data(notes, root, queue)
     if queue.waiting and not queue.paused and not queue.alive:
-        text = f"{queue.waiting} jobs wait, and no worker is there"
+        text = f"{queue.waiting} jobs, or lanes with jobs, wait, and no worker is there"
         _stands(notes, "no-worker", text, root + "pending", "start a worker", "I10")
     if queue.outbox:
         text = f"{queue.outbox} reports to parents in other queues wait in the outbox"

@@ -1,6 +1,7 @@
 -- All about one job at one moment: its row, and every place where its id lies.
 --! needs root pending active schedule dead dead_at
-local FACTS = { 'state', 'attempts', 'group', 'parent', 'parent_queue', 'max', 'returned', 'held' }
+local FACTS = { 'state', 'attempts', 'group', 'parent', 'parent_queue', 'max', 'returned', 'held', 'priority',
+  'arrival' }
 
 local function score_in(key, id)
   local found = redis.pcall('ZSCORE', key, id)

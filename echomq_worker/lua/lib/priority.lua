@@ -28,7 +28,7 @@ end
 
 -- Returns the priority if it is one that the ladder has a rung for, else nil.
 local function rung(text)
-  local priority = text and whole(text, -RUNGS)
+  local priority = text and string.find(text, '^-?%d+$') and whole(text, -RUNGS)
   if not priority or priority > RUNGS or priority == 0 then return nil end
   return priority
 end
