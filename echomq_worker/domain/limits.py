@@ -98,10 +98,14 @@ LIMITS = (
     Limit("cron expression", f"{CRON_EXPRESSION} characters", _REFUSED),
     Limit("interval of a scheduler", f"{SHORTEST_INTERVAL_MS} ms at least", _REFUSED),
     Limit(
-        "jitter of a scheduler", "less than its interval; a day with a cron expression", _REFUSED
+        "jitter of a scheduler",
+        "a day, and less than from any of its occurrences to the next",
+        _REFUSED,
     ),
     Limit(
-        "missed occurrences that are made up for at once", f"{MADE_UP} (`all(max=...)`)", _REFUSED
+        "missed occurrences that are made up for at once",
+        f"{MADE_UP} (`all(max=...)`), with {_size(BATCH_BYTES)} of arguments together",
+        _REFUSED,
     ),
     Limit("backoff that goes with a job", f"{BACKOFF_TEXT} characters as text", _REFUSED),
     Limit("id of a job", "`JOB` and 11 of `0-9 A-Z a-z`, exactly", _REFUSED),

@@ -11,6 +11,8 @@ from echomq_worker.errors import CronError, InvalidArgumentError, UnknownZoneErr
 from tests.unit.scheduling_fakes import DAY, HOUR, START, TEMPLATE, spec
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
+FIRST_HALF = {"start": NEW_YEAR, "end": NEW_YEAR + timedelta(days=181)}
+LARGE = Template(name="report", payload=b"x" * 1_000_000)
 
 
 def test_a_scheduler_has_a_cron_expression_in_a_zone():
@@ -59,6 +61,11 @@ def test_bounds_are_moments_with_a_zone():
         ({"jitter": "1m"}, "has a jitter of 1m: expected less than the interval"),
         ({"every": "2d", "jitter": "25h"}, "and at most 1d"),
         ({"cron": "0 0 * * *", "jitter": "25h"}, "and at most 1d"),
+        ({"cron": "* * * * *", "jitter": "1m"}, "jitter of 1m, but occurrences only 1m apart"),
+        ({"cron": "0,50 9 * * *", "jitter": "51m"}, "occurrences only 50m apart"),
+        ({"cron": "0 0 31 12 *", **FIRST_HALF}, "on day 31 of December, UTC has no occurrence"),
+        ({"every": "400d", "offset": "300d", **FIRST_HALF}, "never fires"),
+        ({"misfire": "all(max=9)", "template": LARGE}, "9 occurrences at once, of 1000000 bytes"),
         ({"misfire": "some"}, "'some' is no misfire policy"),
         ({"overlap": "maybe"}, "'maybe' is no overlap policy"),
     ],
@@ -119,6 +126,14 @@ def test_a_template_takes_what_a_job_can_have():
         backoff=backoff_text(steps(["1s"])),
     )
     assert made.backoff == "steps:1000:none"
+
+
+def test_what_is_nearly_refused_is_taken():
+    june = spec(cron="0 0 30 6 *", **FIRST_HALF)
+    assert june.end_ms is not None
+    assert spec(cron="0,50 9 * * *", jitter="49m").jitter_ms == 49 * HOUR // 60
+    assert spec(misfire="all(max=8)", template=LARGE).misfire.most == 8
+    assert spec(end=datetime(2001, 1, 1, tzinfo=UTC)).end_ms, "code may outlive its end"
 
 
 def test_jitter_may_come_close_to_the_interval():

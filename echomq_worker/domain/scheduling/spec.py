@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.cron import CronRule, cron_rule
 from echomq_worker.domain.duration import format_duration, parse_duration_ms
-from echomq_worker.domain.limits import SCHEDULER_NAME
+from echomq_worker.domain.limits import BATCH_BYTES, SCHEDULER_NAME
 from echomq_worker.domain.scheduling.misfire import LATEST_MISSED, Misfire, misfire_from
 from echomq_worker.domain.scheduling.overlap import Overlap, overlap_from
 from echomq_worker.domain.scheduling.rule import LAST_INSTANT_MS, Every, every_rule
@@ -17,6 +17,10 @@ from echomq_worker.errors import InvalidArgumentError
 LONGEST_JITTER_MS = 86_400_000
 MOST_OCCURRENCES = 10**12
 HIGHEST_REVISION = 10**12
+GAPS = 100
+"""So many occurrences of a cron rule are looked at to see how close they are."""
+GAPS_FROM_MS = 1_767_225_600_000
+"""From here on: the beginning of 2026."""
 
 _NAME = re.compile(rf"[!-~]{{1,{SCHEDULER_NAME}}}", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -115,14 +119,13 @@ def scheduler_spec(  # noqa: PLR0913 - one for each thing that can be said about
 ) -> SchedulerSpec:
     """Return a scheduler as it was declared; `SchedulerSpec` says what each part means.
 
-    Either `cron` (with `tz` and `dst`: see `cron_rule`) or `every` (with `offset`) is given. The
-    grid of `every` begins with the start. For `misfire` see `misfire_from`.
+    Either `cron` (see `cron_rule`) or `every` is given, whose grid begins with the start.
 
     Raises:
         InvalidArgumentError: with the reason, if something cannot be used or does not fit.
     """
     start_ms = None if start is None else _unix_ms(name, "start", start)
-    return SchedulerSpec(
+    spec = SchedulerSpec(
         name=check_scheduler_name(name),
         rule=_rule(name, cron, every, tz, dst, offset, start_ms),
         template=template,
@@ -135,6 +138,52 @@ def scheduler_spec(  # noqa: PLR0913 - one for each thing that can be said about
         immediately=immediately,
         revision=revision,
     )
+    return _sensible(spec)
+
+
+def _sensible(spec: SchedulerSpec) -> SchedulerSpec:
+    problem = _nonsense(spec)
+    if problem is not None:
+        msg = f"scheduler {spec.name} {problem}"
+        raise InvalidArgumentError(msg)
+    return spec
+
+
+def _nonsense(spec: SchedulerSpec) -> str | None:
+    """Why a scheduler makes no sense. It is not to be declared; a stored one can still be read."""
+    if spec.start_ms is not None:
+        first_ms = spec.rule.next_ms(spec.start_ms - 1)
+        if first_ms is None or first_ms > (spec.end_ms or LAST_INSTANT_MS):
+            until = "2093" if spec.end_ms is None else _moment(spec.end_ms)
+            return (
+                f"never fires: {spec.rule.describe()} has no occurrence between its start at "
+                f"{_moment(spec.start_ms)} and {until}. Expected at least one"
+            )
+    if spec.jitter_ms and isinstance(spec.rule, CronRule):
+        gap_ms = _shortest_gap_ms(spec.rule)
+        if spec.jitter_ms >= gap_ms:
+            return (
+                f"has a jitter of {format_duration(spec.jitter_ms)}, but occurrences only "
+                f"{format_duration(gap_ms)} apart, which would drop some: expected less than that"
+            )
+    most = spec.misfire.taken
+    if most * len(spec.template.payload) > BATCH_BYTES:
+        return (
+            f"may make up for {most} occurrences at once, of {len(spec.template.payload)} bytes of "
+            f"arguments each: expected at most {BATCH_BYTES >> 20} MiB together. Lower max in "
+            f"{str(spec.misfire)!r}, or let the arguments name where the data are"
+        )
+    return None
+
+
+def _shortest_gap_ms(rule: CronRule) -> int:
+    shortest_ms, instant = LONGEST_JITTER_MS + 1, rule.next_ms(GAPS_FROM_MS)
+    for _ in range(GAPS):
+        later = None if instant is None else rule.next_ms(instant)
+        if instant is None or later is None:
+            break
+        shortest_ms, instant = min(shortest_ms, later - instant), later
+    return shortest_ms
 
 
 def _rule(  # noqa: PLR0913, PLR0917 - what the two kinds of rule are made of
