@@ -11,7 +11,7 @@ from echomq_worker.errors import CronError, InvalidArgumentError, UnknownZoneErr
 from tests.unit.scheduling_fakes import DAY, HOUR, START, TEMPLATE, spec
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
-FIRST_HALF = {"start": NEW_YEAR, "end": NEW_YEAR + timedelta(days=181)}
+FIRST_HALF: dict[str, Any] = {"start": NEW_YEAR, "end": NEW_YEAR + timedelta(days=181)}
 LARGE = Template(name="report", payload=b"x" * 1_000_000)
 
 
