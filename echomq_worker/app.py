@@ -83,7 +83,11 @@ class EchoMQ(Timetable):
         self._wire(backend, clock or SystemClock())
         # Made here, not when first asked for: threads may ask at once, and get one event loop.
         self._sync = SyncClient(
-            lambda: self.client, self._call_by_name, self._raw_call, lambda: self.schedulers
+            lambda: self.client,
+            self._call_by_name,
+            self._raw_call,
+            lambda: self.schedulers,
+            lambda: self.lanes,
         )
 
     # --- enqueue -------------------------------------------------------------------------

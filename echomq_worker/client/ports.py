@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from echomq_worker.client.gate_ports import GateStore
+from echomq_worker.client.lane_ports import LaneStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob
 from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed, Reprioritized
@@ -25,6 +26,11 @@ class Queue(Protocol):
     @property
     def gates(self) -> GateStore:
         """Its limits, and what has been stopped."""
+        ...
+
+    @property
+    def lanes(self) -> LaneStore:
+        """Its lanes."""
         ...
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> Sequence[Admission]:

@@ -8,9 +8,11 @@ from typing import Any, ParamSpec, TypeVar, Unpack
 from echomq_worker.client.call import Call, TimedOptions
 from echomq_worker.client.client import Client
 from echomq_worker.client.job import JobSender
+from echomq_worker.client.lanes import Lanes
 from echomq_worker.client.portal import Portal
 from echomq_worker.client.schedulers import Schedulers
 from echomq_worker.client.sync_handle import SyncJobHandle
+from echomq_worker.client.sync_lanes import SyncLanes
 from echomq_worker.client.sync_schedulers import SyncSchedulers
 from echomq_worker.domain.backoff import Duration
 
@@ -29,6 +31,7 @@ class SyncClient:
         by_name: makes calls of handlers that are not at hand.
         raw: makes calls for other runtimes.
         schedulers: the application's `app.schedulers`.
+        lanes: the application's `app.lanes`.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class SyncClient:
         by_name: Callable[[str, Mapping[str, Any], TimedOptions], Call[Any]],
         raw: Callable[[bytes, TimedOptions], Call[Any]],
         schedulers: Callable[[], Schedulers],
+        lanes: Callable[[], Lanes],
     ) -> None:
         self._client = client
         self._by_name = by_name
@@ -44,6 +48,8 @@ class SyncClient:
         self._portal = Portal()
         self.schedulers = SyncSchedulers(schedulers, self._portal)
         """The schedulers on the server, as `app.schedulers`."""
+        self.lanes = SyncLanes(lanes, self._portal)
+        """The lanes on the server, as `app.lanes`."""
 
     def enqueue(
         self, job: JobSender[P, R], /, *args: P.args, **kwargs: P.kwargs

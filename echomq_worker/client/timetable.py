@@ -7,6 +7,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 from echomq_worker.client.client import Client
 from echomq_worker.client.declarations import Declarations
 from echomq_worker.client.job import AsyncJob, Job, JobSender, SyncJob
+from echomq_worker.client.lanes import Lanes
 from echomq_worker.client.limits import Limits
 from echomq_worker.client.schedulers import Schedulers
 from echomq_worker.client.scheduling import (
@@ -84,6 +85,11 @@ class Timetable(Declarations):
     def limits(self) -> Limits:
         """What keeps jobs back: rates, caps, and jobs that are stopped for a while."""
         return Limits(self._client_of, self.default_queue)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """The lanes on the server: paused or served, how much of each, and what waits in them."""
+        return Lanes(self._client_of, self.default_queue)
 
     def cron(self, expression: str, /, **options: Unpack[DeclaredCron]) -> ScheduleDecorator:
         """Let a job be made whenever a cron expression says so: `@app.cron("0 9 * * MON-FRI")`.

@@ -23,6 +23,7 @@ from echomq_worker.domain.views import (
 )
 from echomq_worker.testing.clock import ManualClock
 from echomq_worker.testing.gates import InlineGates
+from echomq_worker.testing.lanes import InlineLanes
 from echomq_worker.testing.line import InlineLine
 from echomq_worker.testing.places import MemoryQueue
 from echomq_worker.testing.repeats import InlineRepeats
@@ -91,6 +92,7 @@ class InlineQueue:
     schedulers: InlineSchedulers
     repeats: InlineRepeats
     gates: InlineGates
+    lanes: InlineLanes
     _admitted: list[Admitted] = field(repr=False)
     _lock: threading.RLock = field(repr=False)
 
@@ -105,7 +107,8 @@ class InlineQueue:
 
         schedulers = InlineSchedulers(Timetable(memory, made), memory.now, lock)
         repeats, gates = InlineRepeats(memory, lock, made), InlineGates(memory.now)
-        return cls(memory, schedulers, repeats, gates, admitted, lock)
+        lanes = InlineLanes(memory, lock)
+        return cls(memory, schedulers, repeats, gates, lanes, admitted, lock)
 
     @property
     def name(self) -> str:

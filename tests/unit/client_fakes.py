@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from echomq_worker.client.gate_ports import GateStore
+from echomq_worker.client.lane_ports import LaneStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob, State
 from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed, Reprioritized
@@ -66,6 +67,10 @@ class FakeQueue:
 
     @property
     def gates(self) -> GateStore:
+        raise NotImplementedError
+
+    @property
+    def lanes(self) -> LaneStore:
         raise NotImplementedError
 
     @property
