@@ -11,9 +11,12 @@ from echomq_worker.cli.find import find_queues
 from echomq_worker.cli.myself import myself
 from echomq_worker.cli.options import json_option, with_session
 from echomq_worker.cli.output import Column, say, write_rows
+from echomq_worker.cli.queue_limits import limit, limits
 from echomq_worker.cli.session import Session
 from echomq_worker.cli.stats import state_of
 from echomq_worker.cli.words import moment, rfc3339
+from echomq_worker.domain.duration import parse_duration_ms
+from echomq_worker.domain.gates import QUEUE, scope_of
 from echomq_worker.domain.views import PauseNote
 from echomq_worker.store import QueueStore, Server
 
@@ -30,7 +33,11 @@ CHANGED = [Column("QUEUE", "queue"), Column("STATE", "state")]
 
 @click.group()
 def queue() -> None:
-    """List queues; pause and resume them."""
+    """List queues; pause and resume them, and limit how much of their work may happen."""
+
+
+queue.add_command(limits)
+queue.add_command(limit)
 
 
 @queue.command("list")
@@ -49,15 +56,33 @@ def list_(session: Session, *, as_json: bool) -> None:
 @queue.command()
 @click.argument("queues", nargs=-1, required=True, metavar="QUEUE...")
 @click.option("--reason", default="", metavar="TEXT", help="Why, for those who wonder later.")
+@click.option("--name", metavar="HANDLER", help="Only the jobs of one handler.")
+@click.option("--key", metavar="VALUE", help="With --name: only those of a value of its limit.")
+@click.option("--for", "duration", metavar="30s", help="Go on by itself after so long.")
 @json_option
 @with_session
-def pause(session: Session, *, queues: tuple[str, ...], reason: str, as_json: bool) -> None:
+def pause(  # noqa: PLR0913 - an option each
+    session: Session,
+    *,
+    queues: tuple[str, ...],
+    reason: str,
+    name: str | None,
+    key: str | None,
+    duration: str | None,
+    as_json: bool,
+) -> None:
     """Stop handing out the jobs of QUEUE. Running ones go on, and jobs are still taken in."""
     by = myself()
+    scope = scope_of(name=name, key=key)
+    for_ms = None if duration is None else parse_duration_ms(duration)
 
     async def stop(server: Server) -> None:
-        for name in await find_queues(server, queues, session.settings.queues):
-            await server.queue(name).pause(reason=reason, by=by)
+        for each in await find_queues(server, queues, session.settings.queues):
+            store = server.queue(each)
+            if scope == QUEUE and for_ms is None:
+                await store.pause(reason=reason, by=by)
+            else:
+                await store.gates.strike(scope, for_ms=for_ms, reason=reason, by=by)
 
     ask(session, stop)
     _report(queues, "paused", as_json=as_json)
@@ -65,14 +90,22 @@ def pause(session: Session, *, queues: tuple[str, ...], reason: str, as_json: bo
 
 @queue.command()
 @click.argument("queues", nargs=-1, required=True, metavar="QUEUE...")
+@click.option("--name", metavar="HANDLER", help="Only the jobs of one handler.")
+@click.option("--key", metavar="VALUE", help="With --name: only those of a value of its limit.")
 @json_option
 @with_session
-def resume(session: Session, *, queues: tuple[str, ...], as_json: bool) -> None:
+def resume(
+    session: Session, *, queues: tuple[str, ...], name: str | None, key: str | None, as_json: bool
+) -> None:
     """Hand out the jobs of QUEUE again."""
+    scope = scope_of(name=name, key=key)
 
     async def go_on(server: Server) -> None:
-        for name in await find_queues(server, queues, session.settings.queues):
-            await server.queue(name).resume()
+        for each in await find_queues(server, queues, session.settings.queues):
+            store = server.queue(each)
+            await store.gates.lift(scope)
+            if scope == QUEUE:
+                await store.resume()
 
     ask(session, go_on)
     _report(queues, "running", as_json=as_json)

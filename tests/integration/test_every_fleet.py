@@ -47,6 +47,7 @@ READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_qu
     "inspect",
     "lane_depths",
     "lane_list",
+    "read_gates",
     "read_schedulers",
     "read_workers",
     "repeat_list",
@@ -57,6 +58,8 @@ REPAIRS = {"repair_job", "repair_key", "repair_lane", "repair_repeat", "repair_s
 """Scripts that test_audit_at_work.py and test_audit_schedulers.py run on any damage."""
 REPEATS = {"repeat_register", "repeat_cancel", "repeat_advance", "fire_repeats"}
 """Scripts that test_every_repeat.py runs in any order."""
+GATES = {"put_limit", "strike", "lift_strike"}
+"""Scripts that test_every_gate.py runs in any order."""
 SCHEDULERS = {"put_scheduler", "fire", "pause_scheduler", "resume_scheduler"} | {
     "remove_scheduler",
     "trigger_scheduler",
@@ -223,4 +226,4 @@ def test_any_coming_and_going_ends_as_the_model_says(
 
 @pytest.mark.parametrize("name", script_names())
 def test_every_script_is_run_in_any_order_or_changes_nothing(name: str):
-    assert name in HISTORIES | FLEET | REPAIRS | REPEATS | SCHEDULERS | LANES | READING
+    assert name in HISTORIES | FLEET | REPAIRS | REPEATS | SCHEDULERS | LANES | GATES | READING

@@ -1,6 +1,6 @@
 """Any history of limits, strikes, priorities and lanes over one queue, held to the laws.
 
-No cap is ever exceeded, no rate gives more than its burst, no job is lost or in two places, and once
+No cap is exceeded, no rate gives more than its burst, no job is lost or in two places, and once
 everything is open the jobs come in their order.
 """
 

@@ -1,4 +1,4 @@
-"""Gates at the claim: rates, caps and strikes keep jobs back, once, and let them through in order."""
+"""Gates at the claim: rates, caps and strikes keep jobs back, once, and in their order."""
 
 import asyncio
 from collections.abc import Sequence
