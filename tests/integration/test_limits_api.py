@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from echomq_worker import EchoMQ, InvalidArgumentError
-from echomq_worker.domain.gates import Strike
+from echomq_worker.domain.gates import Strike, parse_rate
 from echomq_worker.handlers.standing import Limit
 from echomq_worker.store import QueueStore
 from echomq_worker.store.rights import Role
@@ -120,18 +120,15 @@ async def test_a_queue_has_so_many_limits_and_no_more(queue: QueueStore, look: L
 
 
 async def test_the_limits_of_a_queue_are_told_to_peers(queue: QueueStore, look: Look):
-    app_rate = "7 1000 2 bucket"
-    await look.do("HSET", f"{look.keys.root}limits", "rate:queue", app_rate)
-    await queue.gates.limit_rate("queue", None)
-    assert await look.hash(look.keys.meta) == {}
-
-    async with EchoMQ(backend=None, redis_url=None, default_queue=queue.name):
-        pass
+    await queue.gates.limit_rate("queue", parse_rate("7/s"))
     await queue.gates.limit_concurrency("queue", 3)
-
     meta = await look.hash(look.keys.meta)
-    assert meta.pop("concurrency") == "3"
+    assert (meta["max"], meta["concurrency"]) == ("7", "3")
+
+    await queue.gates.limit_rate("queue", None)
     await queue.gates.limit_concurrency("queue", None)
+
+    assert not {"max", "concurrency"} & set(await look.hash(look.keys.meta))
 
 
 async def test_workers_put_the_limits_of_handlers_in_place_and_keep_them(
@@ -168,7 +165,7 @@ async def test_a_key_that_cannot_be_told_is_an_error_of_the_producer(worked: Ech
         await mail.enqueue("acme")
 
 
-async def test_limits_are_seen_and_set_from_the_shell(ask: Ask, queue: QueueStore, look: Look):
+async def test_limits_are_seen_and_set_from_the_shell(ask: Ask, queue: QueueStore):
     name = queue.name
     assert (await ask("queue", "limit", name, "--name", "mail", "--rate", "50/s")).code == 0
     assert (await ask("queue", "limit", name, "--concurrency", "5")).code == 0
@@ -193,8 +190,10 @@ async def test_limits_are_seen_and_set_from_the_shell(ask: Ask, queue: QueueStor
     assert (await ask("queue", "resume", name, "--name", "sms")).code == 0
     assert (await ask("queue", "limit", name, "--name", "mail", "--rate", "0")).code == 0
     assert (await ask("queue", "limit", name, "--concurrency", "0")).code == 0
+    line = queue.line(trouble=_never)
+    assert [job.id for job in await claim(line)] == [A]
+    await line.aclose()
     assert (await ask("queue", "limits", name, "--json")).records == []
-    await look.do("DEL", f"{look.keys.root}gates")
 
 
 @pytest.mark.parametrize(
