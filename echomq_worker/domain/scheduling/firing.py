@@ -92,7 +92,7 @@ def firing_of(
 
 def _is_moved(due: DueScheduler, spec: SchedulerSpec, version: str) -> bool:
     """Whether by the data used here, which are newer, its next instant is none of its rule."""
-    if due.next_ms is None or not due.tz or not newer_data(version, due.tz):
+    if due.next_ms is None or not due.tz or not newer_data(zone_data_of(spec, version), due.tz):
         return False
     # What fires immediately never was one.
     declared = due.since_ms is not None and due.next_ms <= due.since_ms
