@@ -174,7 +174,7 @@ class Assembly:
             beat_ms=self._options.beat_ms,
         )
         self._listeners.append(listener)
-        firer = self._new_firer(queue, desk)
+        firer = self._new_firer(queue, desk, parts.registrar)
 
         desk.on_reply(partial(self._learn, pump, firer))
         parts.lines.append(line)
@@ -206,7 +206,7 @@ class Assembly:
             answered_late=self._leases.hurry,
         )
 
-    def _new_firer(self, queue: Queue, desk: Desk) -> Firer:
+    def _new_firer(self, queue: Queue, desk: Desk, registrar: Registrar) -> Firer:
         volley = Volley(
             queue,
             mint=self._outside.mint,
@@ -222,6 +222,7 @@ class Assembly:
             clock=self._clock,
             beat_ms=self._options.beat_ms,
             outage=self._lines_outage,
+            aside=partial(registrar.declare_again, queue.name),
         )
 
     def _new_registrar(self) -> Registrar:

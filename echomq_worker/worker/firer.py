@@ -1,7 +1,7 @@
 """Fires the schedulers of a queue at their millisecond, and those of a dead watcher soon after."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.job import Claimed
@@ -33,9 +33,10 @@ class Firer:
         clock: sleeps.
         beat_ms: how often the queue is looked after.
         outage: waits while the server is away or full.
+        aside: told the names of schedulers that were set aside.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that it brings together
         self,
         volley: Volley,
         *,
@@ -43,6 +44,7 @@ class Firer:
         clock: Clock,
         beat_ms: int,
         outage: Outage,
+        aside: Callable[[Sequence[str]], None] = lambda _names: None,
     ) -> None:
         self.name = f"firer {volley.queue}"
         self.watching = False
@@ -53,6 +55,7 @@ class Firer:
         self._late_ms = LATE_BEATS * beat_ms
         self._again_ms = min(beat_ms, AGAIN_MS)
         self._outage = outage
+        self._aside = aside
         self._nap = Nap(clock)
         self._looked_ms = -1
         """When we last looked, by the server's clock."""
@@ -152,6 +155,8 @@ class Firer:
             await self._outage.patiently(lambda: volley.fire(look))
             self._claim()
         await self._outage.patiently(lambda: volley.set_aside(look))
+        if look.aside:
+            self._aside(look.aside)
         volley.turn_page(look)
         made = look.made
         await self._outage.patiently(lambda: volley.fire_repeats(look, late_ms))

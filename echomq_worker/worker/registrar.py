@@ -18,7 +18,7 @@ from echomq_worker.errors import EchoMQError, OutOfMemoryError, UnavailableError
 from echomq_worker.worker.outage import Outage
 from echomq_worker.worker.ports import Queue, Schedulers
 from echomq_worker.worker.schedule_lines import ScheduleLines
-from echomq_worker.worker.waiting import until
+from echomq_worker.worker.waiting import Nap, until
 from echomq_worker.zones import newer_data
 
 BEGIN_MS = 2_000
@@ -83,6 +83,7 @@ class Registrar:
         self._clock = clock
         self._outage = outage
         self._lines = lines
+        self._nap = Nap(clock)
 
     async def begin(self, draining: asyncio.Event) -> None:
         """Declare what can be declared in a moment, unless the worker stops meanwhile.
@@ -105,9 +106,21 @@ class Registrar:
             for queue in self._queues.values():
                 if await self._outage.patiently(lambda queue=queue: self._is_elected(queue.name)):
                     await self._recompute(queue)
-            await self._clock.sleep_ms(AGAIN_MS)
+            again_ms = self._clock.monotonic_ms() + AGAIN_MS
+            while (left_ms := again_ms - self._clock.monotonic_ms()) > 0:
+                await self._nap.sleep(left_ms)
+                if self._waiting:
+                    await self._outage.patiently(self._declare)
             self._waiting, self._refused = self._waiting + self._refused, []
             await self._outage.patiently(self._declare)
+
+    def declare_again(self, queue: str, names: Sequence[str]) -> None:
+        """Declare soon what was set aside, as far as the code declares it."""
+        missing = [one for one in self._declared if one.queue == queue and one.spec.name in names]
+        self._waiting += missing
+        self._refused = [one for one in self._refused if one not in missing]
+        if missing:
+            self._nap.cut()
 
     def tell_clock_changes(self) -> None:
         """Say of each rule what it does at the next clock change that touches it."""

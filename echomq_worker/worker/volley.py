@@ -64,6 +64,8 @@ class Look:
     """How many stay where they are, at the head of what is due."""
     later: bool = False
     """True if the server has put something off: one call held too much."""
+    aside: list[str] = field(default_factory=list[str])
+    """Those that were."""
     done: bool = False
     """True if anything was changed."""
     more: bool = False
@@ -165,22 +167,21 @@ class Volley:
         while look.corrupt:
             due = look.corrupt[-1]
             try:
-                done = await self._queue.schedulers.set_aside(due.name, due.problem)
+                if await self._queue.schedulers.set_aside(due.name, due.problem):
+                    self._lines.set_aside(self.queue, due.name, due.problem)
+                    look.aside.append(due.name)
             except (UnavailableError, OutOfMemoryError):
                 raise
             except EchoMQError as error:
                 self._stays(look)
                 self._lines.unreadable(self.queue, due.name, f"{due.problem}. {error}")
-            else:
-                look.done = look.done or done
-                if done:
-                    self._lines.set_aside(self.queue, due.name, due.problem)
             look.corrupt.pop()
 
     def turn_page(self, look: Look) -> None:
         """Let the next look begin behind what has to stay, if it may hide others."""
         # What nobody could fire now must not be looked at again and again.
-        look.more = look.done and (look.later or len(look.due) >= FIRED_AT_ONCE)
+        changed = look.done or bool(look.aside)
+        look.more = changed and (look.later or len(look.due) >= FIRED_AT_ONCE)
         if len(look.due) < FIRED_AT_ONCE or not look.stay or self._passed >= MOST_PASSED:
             self._passed = 0
             return

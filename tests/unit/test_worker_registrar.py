@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from structlog.testing import capture_logs
 
 from echomq_worker.domain.cron import CronRule, cron_rule
@@ -14,7 +15,7 @@ from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.errors import OutOfMemoryError, UnavailableError, WrongTypeError
 from tests.fakes import NOW_MS, settled
 from tests.unit.worker_rig import Rig, stamping
-from tests.unit.worker_schedules import every
+from tests.unit.worker_schedules import Stored, every
 
 HOUR_MS = 3_600_000
 BERLIN = "Europe/Berlin"
@@ -126,6 +127,26 @@ async def test_one_that_the_server_refuses_does_not_stop_the_others_and_is_tried
             assert list(rig.queue.schedulers.stored) == ["good", "bad"]
     (line,) = [line for line in logs if line["event"] == "schedule.refused"]
     assert (line["scheduler"], line["error_message"]) == ("bad", "a key of another type")
+
+
+@pytest.mark.parametrize("refused", [False, True])
+async def test_what_is_set_aside_is_declared_anew_at_once(*, refused: bool):
+    rig = Rig()
+    declaring(rig, every(100, "bad"), every(100, "good"))
+    if refused:
+        rig.queue.schedulers.add(every(100, "bad"))
+        rig.queue.schedulers.failing = [WrongTypeError("foreign")]
+    else:
+        rig.queue.schedulers.add(every(100, "other"))
+    bad = Stored(None, NOW_MS + 50, NOW_MS + 50, problem="foreign", is_corrupt=True)
+    async with rig.running():
+        await rig.clock.advance(20)
+        rig.queue.schedulers.stored["bad"] = bad
+        await rig.clock.advance(1_000)
+        assert rig.queue.schedulers.aside == {"bad": "foreign"}
+        made = [name for name, _, _ in rig.queue.schedulers.made]
+        assert min(made.count("bad"), made.count("good")) >= 9
+    assert rig.queue.schedulers.kinds().count("put") == (2 if refused else 3)
 
 
 async def test_declaring_the_same_again_says_nothing():
