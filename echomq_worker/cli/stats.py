@@ -27,6 +27,7 @@ HOME_AND_CLEAR = "\x1b[H\x1b[2J"
 COLUMNS = [
     Column("QUEUE", "queue"),
     Column("PENDING", "pending", right=True),
+    Column("LANES", "lanes", right=True),
     Column("ACTIVE", "active", right=True),
     Column("SCHEDULED", "scheduled", right=True),
     Column("DEAD", "dead", right=True),
@@ -53,7 +54,8 @@ COLUMNS = [
 def stats(session: Session, *, queues: tuple[str, ...], watch: str | None, as_json: bool) -> None:
     """Show how many jobs wait, run and are dead in each QUEUE (all of them if none is named).
 
-    OLDEST is how long ago the first of the pending jobs was enqueued.
+    LANES is how many lanes have jobs that may be claimed. OLDEST is how long ago the first of the
+    pending jobs without a priority was enqueued.
     """
     every_ms = None if watch is None else max(SHORTEST_WATCH_MS, parse_duration_ms(watch))
     asyncio.run(_show(session.settings, queues, every_ms, as_json=as_json))
@@ -86,6 +88,8 @@ async def _row(queue: QueueStore) -> dict[str, Any]:
     return {
         "queue": queue.name,
         "pending": counts.pending,
+        "prioritized": counts.prioritized,
+        "lanes": counts.lanes,
         "active": counts.active,
         "scheduled": counts.scheduled,
         "dead": counts.dead,
@@ -113,7 +117,7 @@ def state_of(counts: Counts) -> str:
         return "paused"
     if counts.workers:
         return "running"
-    return "! no workers" if counts.pending or counts.active else "idle"
+    return "! no workers" if counts.is_ready or counts.active else "idle"
 
 
 def server_line(info: ServerInfo) -> str:

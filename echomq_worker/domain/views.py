@@ -12,6 +12,7 @@ class Counts:
     """How many jobs of a queue are where."""
 
     pending: int
+    """Those that wait to be claimed, with a priority or without one; lanes have theirs apart."""
     active: int
     scheduled: int
     dead: int
@@ -23,6 +24,15 @@ class Counts:
     workers: int
     set_aside: int = 0
     """How many malformed rows and members the quarantine tells of."""
+    prioritized: int = 0
+    """How many of the pending have a priority."""
+    lanes: int = 0
+    """How many lanes have work and may be served."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is something to claim."""
+        return self.pending > 0 or self.lanes > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@
 --! args
 --! include check
 --
--- Replies { pending, active, scheduled, dead, completed, failed, paused, living workers, set aside }.
+-- Replies { pending, active, scheduled, dead, completed, failed, paused, living workers, set aside, those of
+-- the pending that have a priority, lanes that may be served }.
 
 local wrong = wrong_type({
   pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', completed_count, 'hash', failed_count, 'hash',
-  meta, 'hash', workers, 'zset', quarantine, 'stream',
+  meta, 'hash', workers, 'zset', quarantine, 'stream', root .. 'prioritized', 'zset', root .. 'ring', 'list',
 })
 if wrong then return wrong end
 
@@ -16,8 +17,9 @@ if wrong then return wrong end
 local living = {}
 for i, id in ipairs(redis.call('ZRANGE', workers, 0, 999)) do living[i] = root .. 'worker:' .. id end
 
+local prioritized = redis.call('ZCARD', root .. 'prioritized')
 return {
-  redis.call('ZCARD', pending),
+  redis.call('ZCARD', pending) + prioritized,
   redis.call('ZCARD', active),
   redis.call('ZCARD', schedule),
   redis.call('ZCARD', dead),
@@ -26,4 +28,6 @@ return {
   redis.call('HEXISTS', meta, 'paused'),
   #living > 0 and redis.call('EXISTS', unpack(living)) or 0,
   redis.call('XLEN', quarantine),
+  prioritized,
+  redis.call('LLEN', root .. 'ring'),
 }

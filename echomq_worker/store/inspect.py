@@ -26,7 +26,8 @@ class Inspector:
         found = script("counts")
         bound = found.bind({key: getattr(self._keys, key) for key in found.keys})
         reply = await ask_again(lambda: run_script(self._wire, bound, {}))
-        pending, active, scheduled, dead, completed, failed, paused, workers, set_aside = reply
+        pending, active, scheduled, dead, completed, failed, *others = reply
+        paused, workers, set_aside, prioritized, lanes = others
         return Counts(
             pending,
             active,
@@ -37,6 +38,8 @@ class Inspector:
             paused=paused == 1,
             workers=workers,
             set_aside=set_aside,
+            prioritized=prioritized,
+            lanes=lanes,
         )
 
     async def job(self, job_id: JobId) -> JobView | None:

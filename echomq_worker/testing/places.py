@@ -19,6 +19,7 @@ from echomq_worker.domain.views import (
 )
 from echomq_worker.testing.clock import Now
 from echomq_worker.testing.rows import Row
+from echomq_worker.testing.turns import Turns
 
 
 @dataclass(slots=True)
@@ -43,6 +44,7 @@ class MemoryQueue:
     """Each kept result, and until when it is kept, in Unix ms."""
     arrivals: int = 0
     """How many jobs with a priority have come to wait."""
+    turns: Turns = field(default_factory=Turns)
     completed: int = 0
     failed: int = 0
     paused: bool = False
@@ -95,16 +97,16 @@ class MemoryQueue:
             self.wait(self.rows[job_id])
 
     def claim(self, limit: int, lease_ms: int, claim: str) -> list[Held]:
-        """Lease the oldest pending jobs, at most `limit`. A paused queue hands out nothing."""
+        """Lease the jobs that are next, at most `limit`. A paused queue hands out nothing."""
         if self.paused:
             return []
         jobs: list[Held] = []
-        for job_id in sorted(self.pending, key=lambda each: self.rows[each].rank)[:limit]:
-            self.pending.remove(job_id)
-            row = self.rows[job_id]
+        waiting = [self.rows[job_id] for job_id in self.pending]
+        for row in self.turns.next(waiting, limit):
+            self.pending.remove(row.id)
             row.state, row.claim = State.ACTIVE, claim
             row.token += 1
-            self.active[job_id] = self.now() + lease_ms
+            self.active[row.id] = self.now() + lease_ms
             jobs.append(row.held(self.name))
         return jobs
 
@@ -193,13 +195,15 @@ class MemoryQueue:
     def counts(self) -> Counts:
         """Count the jobs in each place."""
         return Counts(
-            pending=len(self.pending),
+            pending=sum(self.rows[job_id].group is None for job_id in self.pending),
             active=len(self.active),
             scheduled=len(self.schedule),
             dead=len(self.dead),
             completed=self.completed,
             failed=self.failed,
             paused=self.paused,
+            prioritized=sum(self.rows[job_id].priority != 0 for job_id in self.pending),
+            lanes=len({self.rows[job_id].group for job_id in self.pending} - {None}),
             workers=sum(until_ms > self.now() for until_ms in self.workers.values()),
         )
 

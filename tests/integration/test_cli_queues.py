@@ -34,7 +34,7 @@ async def test_stats_is_a_table_for_people_and_names_the_server(ask: Ask, queue:
     answer = await ask("stats", queue.name)
 
     head, row = answer.out.splitlines()
-    assert head.split()[:4] == ["QUEUE", "PENDING", "ACTIVE", "SCHEDULED"]
+    assert head.split()[:4] == ["QUEUE", "PENDING", "LANES", "ACTIVE"]
     assert row.split()[:4] == [queue.name, "1", "0", "0"]
     assert "policy noeviction" in answer.err
 
@@ -136,7 +136,7 @@ async def test_stats_of_a_queue_with_a_malformed_member_says_nothing_of_the_olde
     table = await ask("stats", queue.name)
 
     assert (record["pending"], record["oldest"], record["oldest_pending_ms"]) == (2, None, None)
-    assert (table.code, table.out.splitlines()[1].split()[5]) == (0, "-")
+    assert (table.code, table.out.splitlines()[1].split()[6]) == (0, "-")
 
 
 async def test_a_queue_that_is_named_is_asked_for_and_the_server_not_looked_through(

@@ -1,11 +1,14 @@
 """What an operator does: pause and resume, bring back, remove, forget."""
 
+from dataclasses import replace
+
 import pytest
 
 from echomq_worker.domain.job import JobId
-from echomq_worker.domain.outcome import Buried
+from echomq_worker.domain.lanes import lane_group
+from echomq_worker.domain.outcome import Buried, Completed
 from echomq_worker.errors import InvalidIdError, WireVersionError
-from echomq_worker.store import Places, QueueStore, Removed, Requeued
+from echomq_worker.store import Order, Places, QueueStore, Removed, Requeued
 from echomq_worker.store.line import Line
 from tests.support.jobs import (
     A,
@@ -223,6 +226,43 @@ async def test_a_resumed_queue_is_handed_out_again(queue: QueueStore, line: Line
     assert (await handout(line)).paused
     await queue.resume()
     assert not (await handout(line)).paused
+
+
+@pytest.mark.parametrize("gated", [False, True])
+async def test_a_queue_with_a_job_that_has_a_priority_is_not_forgotten(
+    queue: QueueStore,
+    line: Line,
+    look: Look,
+    gated: bool,  # noqa: FBT001 - a parameter
+):
+    job = replace(new_job(A, name="mail"), priority=5)
+    await queue.enqueue([job])
+    if gated:
+        await queue.gates.strike("name:mail")
+        assert (await handout(line)).jobs == []
+    before = await look.dumps()
+
+    assert not await queue.forget()
+    assert await look.dumps() == before
+
+
+async def test_a_forgotten_queue_leaves_none_of_its_limits_and_marks(
+    queue: QueueStore, line: Line, look: Look
+):
+    laned = replace(new_job(B), lane="acme", group=lane_group("acme"))
+    await queue.enqueue([replace(new_job(A, name="mail"), priority=5), laned, new_job(C)])
+    await queue.gates.strike("name:sms")
+    await queue.gates.limit_concurrency("name:mail", 3)
+    await queue.put_order(Order.MINT)
+    for key in ("glimit", "gweight", "gmax"):
+        await look.do("HSET", look.keys.root + key, lane_group("acme"), "2")
+    for held in [*await claim(line, 9), *await claim(line, 9)]:
+        await settle(line, held, Completed())
+
+    assert await queue.forget()
+
+    left = {key.removeprefix(look.keys.root).split(":")[0] for key in await look.key_names()}
+    assert left <= {"call"}
 
 
 async def test_a_queue_with_jobs_in_lanes_is_not_forgotten(queue: QueueStore, look: Look):
