@@ -9,5 +9,5 @@
 local wrong = wrong_type({ pending, 'zset', active, 'zset', bell, 'list', clock, 'list' }) or wrong_side_key()
 if wrong then return wrong end
 local lifted = redis.call('HDEL', root .. 'strikes', scope)
-ask_gates_again('strike:' .. scope)
+if lifted == 1 or redis.call('ZSCORE', root .. 'gates', 'strike:' .. scope) then ask_gates_again('strike:' .. scope) end
 return lifted
