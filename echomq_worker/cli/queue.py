@@ -7,16 +7,19 @@ from typing import Any
 import click
 
 from echomq_worker.cli.ask import ask
+from echomq_worker.cli.exit_codes import CommandError, ExitCode
 from echomq_worker.cli.find import find_queues
 from echomq_worker.cli.myself import myself
 from echomq_worker.cli.options import json_option, with_session
 from echomq_worker.cli.output import Column, say, write_rows
+from echomq_worker.cli.payload import read_arguments
 from echomq_worker.cli.queue_limits import limit, limits
 from echomq_worker.cli.session import Session
 from echomq_worker.cli.stats import state_of
 from echomq_worker.cli.words import moment, rfc3339
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.gates import QUEUE, scope_of
+from echomq_worker.domain.struck import argument_scope
 from echomq_worker.domain.views import PauseNote
 from echomq_worker.store import QueueStore, Server
 
@@ -58,6 +61,7 @@ def list_(session: Session, *, as_json: bool) -> None:
 @click.option("--reason", default="", metavar="TEXT", help="Why, for those who wonder later.")
 @click.option("--name", metavar="HANDLER", help="Only the jobs of one handler.")
 @click.option("--key", metavar="VALUE", help="With --name: only those of a value of its limit.")
+@click.option("--where", multiple=True, metavar="ARG=TEXT", help="With --name: of such arguments.")
 @click.option("--for", "duration", metavar="30s", help="Go on by itself after so long.")
 @json_option
 @with_session
@@ -68,12 +72,13 @@ def pause(  # noqa: PLR0913 - an option each
     reason: str,
     name: str | None,
     key: str | None,
+    where: tuple[str, ...],
     duration: str | None,
     as_json: bool,
 ) -> None:
     """Stop handing out the jobs of QUEUE. Running ones go on, and jobs are still taken in."""
     by = myself()
-    scope = scope_of(name=name, key=key)
+    scope = _scope(name, key, where)
     for_ms = None if duration is None else parse_duration_ms(duration)
 
     async def stop(server: Server) -> None:
@@ -92,13 +97,20 @@ def pause(  # noqa: PLR0913 - an option each
 @click.argument("queues", nargs=-1, required=True, metavar="QUEUE...")
 @click.option("--name", metavar="HANDLER", help="Only the jobs of one handler.")
 @click.option("--key", metavar="VALUE", help="With --name: only those of a value of its limit.")
+@click.option("--where", multiple=True, metavar="ARG=TEXT", help="With --name: of such arguments.")
 @json_option
 @with_session
-def resume(
-    session: Session, *, queues: tuple[str, ...], name: str | None, key: str | None, as_json: bool
+def resume(  # noqa: PLR0913 - an option each
+    session: Session,
+    *,
+    queues: tuple[str, ...],
+    name: str | None,
+    key: str | None,
+    where: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Hand out the jobs of QUEUE again."""
-    scope = scope_of(name=name, key=key)
+    scope = _scope(name, key, where)
 
     async def go_on(server: Server) -> None:
         for each in await find_queues(server, queues, session.settings.queues):
@@ -109,6 +121,15 @@ def resume(
 
     ask(session, go_on)
     _report(queues, "running", as_json=as_json)
+
+
+def _scope(name: str | None, key: str | None, where: tuple[str, ...]) -> str:
+    if not where:
+        return scope_of(name=name, key=key)
+    if name is None or key is not None:
+        msg = "--where is given without --name, or with --key: expected the handler's name with it"
+        raise CommandError(msg, ExitCode.USAGE)
+    return argument_scope(name, read_arguments(where, None))
 
 
 async def _row(store: QueueStore) -> dict[str, Any]:

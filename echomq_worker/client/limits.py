@@ -1,6 +1,6 @@
 """Limits of a queue, and jobs that are stopped for a while: `app.limits`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from echomq_worker.client.client import Client
@@ -9,6 +9,7 @@ from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.gates import Gates, Rate, parse_rate, scope_of
 from echomq_worker.domain.queue_name import check_queue_name
+from echomq_worker.domain.struck import argument_scope
 from echomq_worker.errors import InvalidArgumentError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,7 +50,7 @@ class Limits:
                 tenth of a second brings, at least 1.
             sliding: count starts in a sliding window instead: never more than that in any.
             name: the handler whose jobs are meant.
-            by_key: count for each value of the handler's `limit_by` apart.
+            by_key: count for each value of the handler's `limit` apart.
             queue: the queue.
 
         Returns:
@@ -90,7 +91,7 @@ class Limits:
         Args:
             most: how many, from 1; None takes the limit away.
             name: the handler whose jobs are meant.
-            by_key: count for each value of the handler's `limit_by` apart.
+            by_key: count for each value of the handler's `limit` apart.
             queue: the queue. Its own limit is the wire's `meta.concurrency`, so peers see it.
 
         Returns:
@@ -118,7 +119,7 @@ class Limits:
         Args:
             duration: for how long, such as `"30s"`.
             name: the handler whose jobs are meant; the whole queue if not given.
-            key: only those of this value of the handler's `limit_by`.
+            key: only those of this value of the handler's `limit`.
             reason: why, for those who look.
             queue: the queue.
 
@@ -135,23 +136,26 @@ class Limits:
         until_ms = await gates.strike(scope, for_ms=for_ms, reason=_told(reason))
         return _EPOCH + timedelta(milliseconds=until_ms or 0)
 
-    async def pause(
+    async def pause(  # noqa: PLR0913 - a keyword for each
         self,
         *,
         name: str,
         key: object = None,
+        where: Mapping[str, object] | None = None,
         reason: str = "",
         by: str = "",
         queue: str | None = None,
     ) -> None:
-        """Start no more jobs of a handler, or of one value of its `limit_by`, until `resume`.
+        """Start no more jobs of a handler, or only some of them, until `resume`.
 
         Those that run go on. The others keep their order. All workers obey with their next claim.
         A whole queue is paused by `echomq queue pause`, a lane by `app.lanes.pause`.
 
         Args:
             name: the handler.
-            key: only those of this value.
+            key: only those of this value of its `limit`.
+            where: only those with such arguments, as in `{"tenant": "acme"}`. A worker reads them,
+                so a rate is charged for each job once.
             reason: why, for those who look.
             by: who does it.
             queue: the queue.
@@ -161,10 +165,15 @@ class Limits:
             ServerError: if the server refuses, or does not answer (`UnavailableError`).
         """
         gates = await self._gates(queue)
-        await gates.strike(scope_of(name=name, key=key), reason=_told(reason), by=_told(by))
+        await gates.strike(_scope(name, key, where), reason=_told(reason), by=_told(by))
 
     async def resume(
-        self, *, name: str | None = None, key: object = None, queue: str | None = None
+        self,
+        *,
+        name: str | None = None,
+        key: object = None,
+        where: Mapping[str, object] | None = None,
+        queue: str | None = None,
     ) -> bool:
         """Let jobs start again that `pause` or `penalize` keeps back; False if none are.
 
@@ -172,7 +181,7 @@ class Limits:
             InvalidArgumentError: if a value cannot be used.
             ServerError: if the server refuses, or does not answer (`UnavailableError`).
         """
-        return await (await self._gates(queue)).lift(scope_of(name=name, key=key))
+        return await (await self._gates(queue)).lift(_scope(name, key, where))
 
     async def list(self, *, queue: str | None = None) -> Gates:
         """Return the limits, what is stopped, and where jobs wait.
@@ -192,6 +201,15 @@ def _rule_scope(name: str | None, *, by_key: bool) -> str:
         msg = "by_key is given without name: expected the handler whose limit counts by a key"
         raise InvalidArgumentError(msg)
     return f"key:{name}" if by_key else scope_of(name=name)
+
+
+def _scope(name: str | None, key: object, where: Mapping[str, object] | None) -> str:
+    if where is None:
+        return scope_of(name=name, key=key)
+    if name is None or key is not None:
+        msg = "where is given without name, or with key: expected the handler, and its arguments"
+        raise InvalidArgumentError(msg)
+    return argument_scope(name, where)
 
 
 def _told(text: str) -> str:

@@ -114,6 +114,8 @@ class Held:
     """Its rank among those that waited: lower runs first."""
     lane: str | None = None
     """The name that its lane was made from."""
+    struck: tuple[str, ...] = ()
+    """What is stopped by arguments in its queue: it runs only if it falls under none."""
 
     @property
     def attempt(self) -> int:

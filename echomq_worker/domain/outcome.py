@@ -55,6 +55,8 @@ class HandedBack:
 
     started: bool = field(default=False, compare=False)
     """True if it had begun: then it expires no more."""
+    stopped_by: str = ""
+    """What somebody has stopped that it falls under: it waits there, if that still holds."""
 
 
 Outcome = Completed | Retried | Buried | Snoozed | HandedBack

@@ -5,7 +5,7 @@
 --! args caller call_number again call_id lease_ms limit promote_limit lanes worker_id watch_ms log_size
 --! include receipt handout watch next_fire
 --
--- Replies { now, next due, left, paused, set aside, jobs, watching, next fire }.
+-- Replies { now, next due, left, paused, set aside, jobs, stopped by arguments, watching, next fire }.
 
 local bad = bad_handout() or bad_watch()
 if bad then return bad end
@@ -21,6 +21,6 @@ else
   handout = new_handout(due)
   keep_answer(handed_out_ids(handout), #handout[6] > 0)
 end
-handout[7] = watching(overdue)
-handout[8] = next_fire()
+handout[8] = watching(overdue)
+handout[9] = next_fire()
 return handout

@@ -11,7 +11,8 @@
 -- (ms its result is kept, text the result), R retried and r the same uncounted (ms delay, text the
 -- error), B buried and N the same for want of a handler, which pauses its scheduler (text the error),
 -- S snoozed and U the same for want of a handler (ms delay), A snoozed until an instant (ms), H handed
--- back and h the same once begun. What was begun (S, A, h) expires no more.
+-- back and h the same once begun, P handed back to what is stopped (text its scope). What was begun
+-- (S, A, h) expires no more.
 -- Replies { verdicts, handout }, the verdicts one character each: 1 done, 0 gone, 2 already, 3 stale.
 
 local bad = bad_handout() or bad_outcomes()

@@ -56,6 +56,8 @@ def outcome_operands(held: Held, outcome: Outcome) -> tuple[Operand, ...]:
             return ("A", *who, until_ms, b"", b"")
         case Snoozed(delay_ms, unknown):
             return ("U" if unknown else "S", *who, delay_ms, b"", b"")
+        case HandedBack(stopped_by=str(scope)) if scope:
+            return ("P", *who, 0, scope, b"")
         case HandedBack(started):
             return ("h" if started else "H", *who, 0, b"", b"")
 
@@ -82,12 +84,16 @@ def read_handout(
     next_fire: bytes = b"",
 ) -> Claimed:
     """Read what `claim.lua`, `settle.lua` and `beat.lua` say about a claim."""
-    now_ms, next_due, left, paused, set_aside, rows = reply[:6]
+    now_ms, next_due, left, paused, set_aside, rows, stopped = reply[:7]
+    struck = tuple(scope.decode() for scope in stopped)
     return Claimed(
         now_ms=now_ms,
         next_due_ms=read_ms(next_due),
         left=left,
-        jobs=[_held(queue, claim, row) for row in rows],
+        jobs=[
+            replace(held, struck=struck) if struck else held
+            for held in (_held(queue, claim, row) for row in rows)
+        ],
         paused=paused == 1,
         set_aside=set_aside,
         watching=watching,

@@ -65,7 +65,7 @@ class Line:
         number = self.caller.next_number()
         args = self._handout_args(number, limit, lease_ms, promote) | self._watch_args()
         reply = await self._ask(self.scripts.claim, number, args)
-        watching, next_fire = reply[6:8]
+        watching, next_fire = reply[7:9]
         claim = self.caller.id_of(number)
         return read_handout(reply, self.queue, claim, watching=watching == 1, next_fire=next_fire)
 

@@ -13,6 +13,7 @@ from echomq_worker.domain.decision import (
 from echomq_worker.domain.duration import format_duration
 from echomq_worker.domain.failures import Failure
 from echomq_worker.domain.outcome import Completed, HandedBack, Outcome, Snoozed
+from echomq_worker.domain.struck import struck_by
 from echomq_worker.errors import UnknownHandlerError
 from echomq_worker.handlers.control import Discard, Retry, Snooze
 from echomq_worker.handlers.options import HandlerOptions
@@ -46,6 +47,12 @@ class Judge:
         if not has_expired(run.held, run.now_ms):
             return None
         return after_expiry(run.held, run.now_ms, self._options.worker_name)
+
+    def stopped(self, run: Run) -> Outcome | None:
+        """Judge a job by its arguments, where some are stopped; None if it may run."""
+        held = run.held
+        scope = struck_by(held.struck, held.name, held.payload) if held.struck else None
+        return None if scope is None else HandedBack(stopped_by=scope)
 
     def returned(self, run: Run, value: object) -> Completed:
         """Judge a handler that returned `value`. Raises if the value is to be kept and cannot."""

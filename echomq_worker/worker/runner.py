@@ -128,7 +128,7 @@ class Runner:
         held = run.held
         if run.cancel_reason is not None:
             raise asyncio.CancelledError
-        run.outcome = self._judge.too_late(run)
+        run.outcome = self._judge.too_late(run) or self._judge.stopped(run)
         if run.outcome is not None:
             return None
         handler = self._registry.find(held.queue, held.name, held.payload)

@@ -134,7 +134,7 @@ def test_a_score_is_read_up_to_the_next_whole_ms(score: bytes, ms: int | None):
 
 
 def handout(*row: Any) -> Claimed:
-    return read_handout([99, b"120", 4, 1, 2, [list(row)] if row else []], "mail", "me.7")
+    return read_handout([99, b"120", 4, 1, 2, [list(row)] if row else [], []], "mail", "me.7")
 
 
 def test_a_handout_is_read_whole():

@@ -6,6 +6,7 @@
 --! include time waiting rates
 local gated, find_gates, limit_of, park, pass_gates, shut_gate
 local write_gates, open_gates, leave_gates, queue_room, pass_queue, ask_gates_again
+local struck_arguments, park_struck
 do
   local limits_key, strikes_key, gates_key = root .. 'limits', root .. 'strikes', root .. 'gates'
   local busy_key = root .. 'busy'
@@ -97,6 +98,20 @@ do
     redis.call('HSET', root .. 'job:' .. id, 'held', gate, 'more', '1')
     shut[gate] = 0
     return true
+  end
+
+  -- What is stopped by arguments, which only workers can read.
+  function struck_arguments()
+    local scopes = {}
+    for scope in pairs(strikes) do
+      if string.sub(scope, 1, 4) == 'arg:' and strike_end(scope) then scopes[#scopes + 1] = scope end
+    end
+    return scopes
+  end
+
+  -- A worker has found that a job falls under such a strike. True if it still holds.
+  function park_struck(id, scope, more)
+    return strike_end(scope) ~= nil and park(id, more and rank_of(id) or 0, 'strike:' .. scope)
   end
 
   -- Take what the gates ask for; returns the slots that the job occupies now.

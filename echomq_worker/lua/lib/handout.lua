@@ -13,7 +13,7 @@ local function new_handout(due, source)
   write_gates()
   local left = ready_count()
   pass_on(wanted, left, room < wanted)
-  return { now, next_due(), left, paused, set_aside_count, jobs }
+  return { now, next_due(), left, paused, set_aside_count, jobs, struck_arguments() }
 end
 
 -- The jobs of an earlier call that are still held under its claim id.
@@ -26,7 +26,8 @@ local function same_handout(ids)
       jobs[#jobs + 1] = as_handed_out(id, row)
     end
   end
-  return { now, next_due(), ready_count(), redis.call('HEXISTS', meta, 'paused'), 0, jobs }
+  return { now, next_due(), ready_count(), redis.call('HEXISTS', meta, 'paused'), 0, jobs,
+    struck_arguments() }
 end
 
 local function handed_out_ids(handout)

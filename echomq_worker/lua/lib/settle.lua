@@ -2,7 +2,9 @@
 --! needs root pending active schedule dead dead_at completed completed_count failed_count outcomes keep_results
 --! include time check lanes waiting schedule gates flow count log occurrence
 local WIDTH = 7
-local KINDS = { C = true, R = true, r = true, B = true, N = true, S = true, A = true, U = true, H = true, h = true }
+local KINDS = {
+  C = true, R = true, r = true, B = true, N = true, S = true, A = true, U = true, H = true, h = true, P = true,
+}
 local JOB_PARTS = { ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
 
 local function bad_outcomes()
@@ -143,6 +145,11 @@ local function write_outcome(job, gone)
   elseif kind == 'B' or kind == 'N' then
     bury(job, text, history)
     if kind == 'N' then pause_for_want_of_handler(job.id, job.row[11], text) end
+  elseif kind == 'P' then
+    end_claim(job, 'state', 'pending')
+    uncount(job)
+    if not park_struck(job.id, text, job.row[12]) then put_waiting(job.id, job.row[4], job.row[12]) end
+    note('returned', job.id, job.row[1])
   elseif kind == 'H' or kind == 'h' then
     end_claim(job, 'state', 'pending')
     if kind == 'h' then expires_no_more(job) end
