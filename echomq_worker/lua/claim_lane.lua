@@ -17,15 +17,6 @@ local function worth(group, wanted)
   return mode == 'weighted' and math.min(wanted, lane_weight(group)) or wanted
 end
 
--- Lease what a turn has popped. Returns how many are wanted still. Jobs that are not leased after all leave
--- room, so that the lane may be served again.
-local function lease_turn(group, popped, again, wanted, lease)
-  if #popped == 0 then return wanted end
-  local left = lease(popped, wanted)
-  if not again and wanted - left < #popped / 2 then ring_backlog(group, true) end
-  return left
-end
-
 -- Entries of the ring that stand for nothing are passed over, up to a bound.
 local function claim_next_lane(wanted, lease)
   for _ = 1, TURNS do

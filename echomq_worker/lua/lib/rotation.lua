@@ -39,6 +39,15 @@ local function lane_weight(group)
   return weight and weight >= 1 and math.floor(weight) or 1
 end
 
+-- Lease what has been popped of a lane; `again` says whether it is back on the ring. Returns how many are
+-- wanted still. Jobs that are not leased after all leave room, so that the lane may be served again.
+local function lease_turn(group, popped, again, wanted, lease)
+  if #popped == 0 then return wanted end
+  local left = lease(popped, wanted)
+  if not again and wanted - left < #popped / 2 then ring_backlog(group, true) end
+  return left
+end
+
 -- One turn of the lane at the head, nil if there is none. A heavy lane that has not got all that its
 -- turn is worth stays at the head.
 local function take_turn(limit)
@@ -56,7 +65,7 @@ local function take_turn(limit)
     if more then redis.call('RPUSH', lane_ring, group) end
     if weight > 1 then redis.call('HDEL', lane_credit, group) end
   end
-  return popped
+  return group, popped, more
 end
 
 -- Claim from one lane after the other. `lease(popped)` takes what a turn has popped, and says how many
@@ -65,10 +74,10 @@ local function claim_from_lanes(wanted, lease)
   local stale = 0
   while wanted > 0 and stale < STALE and turns_taken < TURNS do
     turns_taken = turns_taken + 1
-    local popped = take_turn(wanted)
-    if not popped then return wanted end
+    local group, popped, again = take_turn(wanted)
+    if not group then return wanted end
     if #popped == 0 then stale = stale + 1 end
-    wanted = lease(popped, wanted)
+    wanted = lease_turn(group, popped, again, wanted, lease)
   end
   return wanted
 end
