@@ -78,8 +78,8 @@ class ScheduleLines:
             queue=queue,
             scheduler=_printable(name),
             reason=shorten(reason),
-            hint="it no longer fires, and is kept for a week; declare it again, by a start of the "
-            "code that does, or by app.schedulers.put",
+            hint="it no longer fires, and is kept for a week; what the code declares is declared "
+            "anew, and app.schedulers.put does it for others",
         )
 
     def unreadable(self, queue: str, name: str, reason: str) -> None:
