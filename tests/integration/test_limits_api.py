@@ -21,6 +21,14 @@ from tests.support.least_rights import least
 from tests.support.look import Look
 
 
+def tenant_of(tenant: str) -> str:
+    return tenant
+
+
+def nothing_of(tenant: str) -> str:
+    raise KeyError(tenant)
+
+
 @pytest_asyncio.fixture
 async def worked(server_url: str, queue_name: str) -> AsyncGenerator[EchoMQ]:
     """An application that workers may serve."""
@@ -137,7 +145,7 @@ async def test_workers_put_the_limits_of_handlers_in_place_and_keep_them(
 ):
     running, most, done = 0, 0, 0
 
-    @worked.job("mail", limit=Limit(concurrency=2, by=lambda tenant: tenant))
+    @worked.job("mail", limit=Limit(concurrency=2, by=tenant_of))
     async def mail(tenant: str) -> None:
         nonlocal running, most, done
         running += tenant == "acme"
@@ -214,7 +222,7 @@ def test_arguments_that_json_cannot_carry_are_refused(where: dict[str, object]):
 
 
 async def test_a_key_that_cannot_be_told_is_an_error_of_the_producer(worked: EchoMQ):
-    @worked.job("mail", limit=Limit("5/s", by=lambda tenant: tenant["id"]))
+    @worked.job("mail", limit=Limit("5/s", by=nothing_of))
     async def mail(tenant: str) -> None:
         del tenant
 
