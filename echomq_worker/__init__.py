@@ -8,11 +8,13 @@ from echomq_worker.version import __version__
 if TYPE_CHECKING:
     from echomq_worker.app import EchoMQ
     from echomq_worker.client import Call, Job, JobHandle, JobSender, SyncJobHandle
+    from echomq_worker.client.lanes import Lanes
     from echomq_worker.client.schedulers import Schedulers
     from echomq_worker.domain.backoff import exponential, fixed, linear, steps
     from echomq_worker.domain.cron import CronRule, cron_rule
     from echomq_worker.domain.job import JobId
     from echomq_worker.domain.job import State as JobState
+    from echomq_worker.domain.lanes import LaneState, LaneView, Reassigned
     from echomq_worker.domain.scheduling.misfire import (
         Misfire,
         all_missed,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         InvalidIdError,
         InvalidQueueError,
         JobFailedError,
+        LaneFullError,
         OutOfMemoryError,
         PayloadTooLargeError,
         ResultError,
@@ -81,12 +84,17 @@ __all__ = [
     "JobId",
     "JobSender",
     "JobState",
+    "LaneFullError",
+    "LaneState",
+    "LaneView",
+    "Lanes",
     "Misfire",
     "Next",
     "OutOfMemoryError",
     "Outgoing",
     "PayloadTooLargeError",
     "PutVerdict",
+    "Reassigned",
     "ResultError",
     "ResultTimeoutError",
     "ResultUnavailableError",
@@ -142,12 +150,17 @@ _HOMES = {
     "JobId": ("domain.job", "JobId"),
     "JobSender": ("client", "JobSender"),
     "JobState": ("domain.job", "State"),
+    "LaneFullError": ("errors", "LaneFullError"),
+    "LaneState": ("domain.lanes", "LaneState"),
+    "LaneView": ("domain.lanes", "LaneView"),
+    "Lanes": ("client.lanes", "Lanes"),
     "Misfire": ("domain.scheduling.misfire", "Misfire"),
     "Next": ("handlers", "Next"),
     "OutOfMemoryError": ("errors", "OutOfMemoryError"),
     "Outgoing": ("handlers", "Outgoing"),
     "PayloadTooLargeError": ("errors", "PayloadTooLargeError"),
     "PutVerdict": ("domain.scheduling.records", "PutVerdict"),
+    "Reassigned": ("domain.lanes", "Reassigned"),
     "ResultError": ("errors", "ResultError"),
     "ResultTimeoutError": ("errors", "ResultTimeoutError"),
     "ResultUnavailableError": ("errors", "ResultUnavailableError"),

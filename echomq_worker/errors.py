@@ -62,6 +62,17 @@ class DuplicateJobError(EchoMQError):
     """A job with that id exists already, and it is not the one that was to be enqueued."""
 
 
+class LaneFullError(EchoMQError):
+    """A lane holds as many waiting jobs as it may, and refused more.
+
+    `ids` has the ids of the jobs that were refused; all others of the call have gone in.
+    """
+
+    def __init__(self, message: str = "", *, ids: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.ids = tuple(ids)
+
+
 class SettingsError(EchoMQError):
     """One or more settings cannot be used.
 

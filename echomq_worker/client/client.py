@@ -14,7 +14,12 @@ from echomq_worker.domain.job import Admission, JobId, NewJob
 from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.domain.size import format_size
-from echomq_worker.errors import EchoMQError, InvalidArgumentError, PayloadTooLargeError
+from echomq_worker.errors import (
+    EchoMQError,
+    InvalidArgumentError,
+    LaneFullError,
+    PayloadTooLargeError,
+)
 from echomq_worker.handlers import EnqueueMiddleware, Outgoing, Sent, around_send
 from echomq_worker.handlers.results import Results
 
@@ -41,6 +46,7 @@ class Client:
         Raises:
             InvalidArgumentError: if something is no call, a payload is too large, or an instant
                 too far away.
+            LaneFullError: if a lane holds its maximum, and refuses some of them; the others are in.
             ServerError: if the server refuses, or does not answer (`UnavailableError`).
         """
         for call in calls:
@@ -66,6 +72,7 @@ class Client:
                 f"expected one for each, in order"
             )
             raise EchoMQError(msg)
+        _raise_if_full(calls, sent)
         return [self._handle(call, answer) for call, answer in zip(calls, sent, strict=True)]
 
     def handle(
@@ -120,3 +127,16 @@ class Client:
                 f"and pass a reference"
             )
             raise PayloadTooLargeError(msg)
+
+
+def _raise_if_full(calls: Sequence[Call[Any]], sent: Sequence[Sent]) -> None:
+    refused = [i for i, answer in enumerate(sent) if answer.admission is Admission.FULL]
+    if not refused:
+        return
+    first = refused[0]
+    msg = (
+        f"lane {calls[first].options.lane} of queue {sent[first].queue} is full: {len(refused)} of "
+        f"{len(sent)} jobs were not enqueued (`ids` of this error). Enqueue them later, or raise "
+        f"the maximum with app.lanes.maximum"
+    )
+    raise LaneFullError(msg, ids=[sent[i].id for i in refused])

@@ -27,6 +27,8 @@ class Admission(StrEnum):
     ENQUEUED = "enqueued"
     SCHEDULED = "scheduled"
     DUPLICATE = "duplicate"
+    FULL = "full"
+    """Its lane holds as many jobs as may wait there, and refuses more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
--- Admit jobs to `pending`. An id that has a row already is a duplicate, and nothing changes for it.
+-- Admit jobs to where they wait. An id that has a row already is a duplicate, and nothing changes for it.
 --
---! keys root pending bell log
+--! keys root pending dead dead_at bell log
 --! args caller call_number again log_size
 --! rest jobs
---! include time receipt waiting expiry side log check
+--! include time receipt waiting expiry lane_max side log check
 --
 -- `jobs`: for each its id, payload, number of row fields, and those fields and values.
--- Replies one character a job: 1 admitted, 0 duplicate.
+-- Replies one character a job: 1 admitted, 0 duplicate, f its lane is full.
 
 local earlier = earlier_answer()
 if earlier then return earlier end
@@ -40,13 +40,16 @@ local verdicts, admitted = {}, 0
 at = jobs
 while at <= #ARGV do
   local id, payload, fields = ARGV[at], ARGV[at + 1], 2 * ARGV[at + 2]
-  local row = root .. 'job:' .. id
+  local row, group = root .. 'job:' .. id, value_of('group', at + 3, fields)
   if redis.call('EXISTS', row) == 1 then
     verdicts[#verdicts + 1] = '0'
+  elseif group and lane_refuses(group) then
+    verdicts[#verdicts + 1] = 'f'
   else
     redis.call('HSET', row, 'state', 'pending', 'attempts', '0', 'payload', payload,
       row_fields(at + 3, fields, now))
-    put_waiting(id, value_of('group', at + 3, fields), value_of('more', at + 3, fields))
+    put_waiting(id, group, value_of('more', at + 3, fields))
+    if group then drop_oldest(group, id) end
     note('enqueued', id, 0)
     admitted = admitted + 1
     verdicts[#verdicts + 1] = '1'

@@ -19,6 +19,7 @@ from echomq_worker.store.calls import Caller
 from echomq_worker.store.translate import UnreachableError, translated_errors
 from echomq_worker.store.wire import PrivateWire, run_script
 
+_REFUSED = {ord("0"): Admission.DUPLICATE, ord("f"): Admission.FULL}
 _NAMED = 3
 """How many ids an error names."""
 
@@ -154,7 +155,7 @@ class Producer:
                 rest = [operand for order, i in part for operand in order.operands[i]]
                 reply = await self._call(script, rest)
                 for (order, i), verdict in zip(part, reply, strict=True):
-                    order.admissions[i] = admitted if verdict == ord("1") else Admission.DUPLICATE
+                    order.admissions[i] = admitted if verdict == ord("1") else _REFUSED[verdict]
 
     async def _call(self, script: BoundScript, rest: list[Operand]) -> bytes:
         number = self.caller.next_number()
