@@ -21,10 +21,17 @@ local function value_of(name, first, count)
   return nil
 end
 
+local sides_checked = false
+local function wrong_sides()
+  if sides_checked then return nil end
+  sides_checked = true
+  return wrong_side_key() or wrong_type({ dead, 'zset', dead_at, 'zset' })
+end
+
 local function bad_place(first, count)
   local group = value_of('group', first, count)
   if group and not string.find(group, '^%u%u%u%w%w%w%w%w%w%w%w%w%w%w$') then return bad_argument('group') end
-  return (group or value_of('priority', first, count)) and wrong_side_key()
+  return (group or value_of('priority', first, count)) and wrong_sides()
 end
 
 local at = jobs
