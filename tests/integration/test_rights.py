@@ -7,7 +7,8 @@ import pytest
 import pytest_asyncio
 import redis
 
-from echomq_worker.domain.job import At
+from echomq_worker.domain.job import At, NewJob
+from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.outcome import Buried, Completed, Retried, Snoozed
 from echomq_worker.domain.replies import Presence
 from echomq_worker.embedded import EmbeddedServer
@@ -134,6 +135,26 @@ async def keep_time(queue: QueueStore, admin: "redis.Redis") -> None:
     assert await schedulers.set_aside("s1", "it cannot be read")
 
 
+async def tend_lanes(queue: QueueStore, line: Line) -> None:
+    """Do everything that may be done with lanes."""
+    lanes = queue.lanes
+    here, there = (lane_group(name) for name in ("here", "there"))
+    jobs = [NewJob(job_id(n), b"x", group=here, lane="here") for n in range(70, 76)]
+    await lanes.maximum("here", 5, "drop-oldest")
+    await lanes.weight("here", 2)
+    await lanes.limit("here", 4)
+    await queue.enqueue(jobs)
+    await line.claim_lane(limit=1, lease_ms=1, lane="here")
+    await line.claim_lane(limit=1, lease_ms=LEASE_MS)
+    await lanes.pause("here")
+    await lanes.resume("here")
+    await lanes.reassign(jobs[-1].id, "there")
+    await lanes.depths([here, there])
+    await lanes.list()
+    await lanes.reap("here")
+    await lanes.drain("here")
+
+
 async def test_a_producer_is_granted_what_it_sends(
     private_server: EmbeddedServer, admin: "redis.Redis"
 ):
@@ -181,6 +202,7 @@ async def test_a_worker_is_granted_what_it_sends_and_nothing_else(
             await queue.enqueue([new_job(job_id(50))])
             admin.hset(queue.keys.job(job_id(50)), "attempts", "malformed")
             await claim(line, 9)
+            await tend_lanes(queue, line)
             await line.aclose()
             await keep_time(queue, admin)
     async with Server(options(private_server)) as server:
