@@ -10,7 +10,7 @@ local struck_arguments, park_struck
 do
   local limits_key, strikes_key, gates_key = root .. 'limits', root .. 'strikes', root .. 'gates'
   local busy_key = root .. 'busy'
-  local AT_ONCE, GATES_AT_ONCE = 100, 16
+  local AT_ONCE, GATES_AT_ONCE, LOOKED_AT = 100, 16, 2
   local QUEUE_GATES = { 'strike:queue', 'rate:queue' }
   local limits, strikes, busy, shut = {}, {}, {}, {}
   gated = redis.call('EXISTS', limits_key, strikes_key, gates_key, root .. 'grate') > 0
@@ -197,9 +197,20 @@ do
     ring_bell(1)
   end
 
+  -- No rate is shut for longer than its window: the clock has been set back.
+  local function is_too_far(gate, at)
+    local kind, scope = string.match(gate, '^(%l+):(.*)$')
+    local rule = kind == 'rate' and at ~= math.huge and limit_of(kind, scope)
+    return rule and at > now + (rate_of(gate, rule).window or 0) + 1
+  end
+
   function open_gates()
     if not gated then return end
     local due = redis.call('ZRANGEBYSCORE', gates_key, '-inf', now, 'LIMIT', 0, GATES_AT_ONCE)
+    local any = redis.call('ZRANDMEMBER', gates_key, LOOKED_AT, 'WITHSCORES')
+    for i = 1, #any, 2 do
+      if is_too_far(any[i], tonumber(any[i + 1])) then due[#due + 1] = any[i] end
+    end
     for _, gate in ipairs(due) do open_gate(gate) end
     if #due > 0 then settle_down() end
   end

@@ -21,6 +21,8 @@ do
 
   local function read_window(rate, key)
     redis.pcall('ZREMRANGEBYSCORE', key, '-inf', now - rate.window)
+    -- From before the clock was set back.
+    redis.pcall('ZREMRANGEBYSCORE', key, string.format('(%.0f', now), '+inf')
     local used = redis.pcall('ZCARD', key)
     return type(used) == 'number' and math.max(0, rate.count - used) or rate.count
   end
