@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 import redis
 
+from echomq_worker.domain.gates import parse_rate
 from echomq_worker.domain.job import At, NewJob
 from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.outcome import Buried, Completed, Retried, Snoozed
@@ -155,6 +156,26 @@ async def tend_lanes(queue: QueueStore, line: Line) -> None:
     await lanes.drain("here")
 
 
+async def tend_gates(queue: QueueStore, line: Line) -> None:
+    """Do everything that may be done with limits."""
+    gates = queue.gates
+    await gates.limit_rate("name:mail", parse_rate("1/ms"))
+    await gates.limit_rate("name:sms", parse_rate("1/ms", sliding=True))
+    await gates.limit_concurrency("key:mail", 1)
+    jobs = [NewJob(job_id(n), b"x", name="mail", limit_key="mail/a") for n in range(80, 83)]
+    await queue.enqueue([*jobs, NewJob(job_id(83), b"x", name="sms")])
+    held = await claim(line, 9)
+    await gates.strike("name:mail", for_ms=0)
+    await gates.read()
+    await gates.lift("name:mail")
+    for job in held:
+        await settle(line, job, Completed())
+    for scope in ("name:mail", "name:sms"):
+        await gates.limit_rate(scope, None)
+    await gates.limit_concurrency("key:mail", None)
+    await claim(line, 9)
+
+
 async def test_a_producer_is_granted_what_it_sends(
     private_server: EmbeddedServer, admin: "redis.Redis"
 ):
@@ -203,6 +224,12 @@ async def test_a_worker_is_granted_what_it_sends_and_nothing_else(
             admin.hset(queue.keys.job(job_id(50)), "attempts", "malformed")
             await claim(line, 9)
             await tend_lanes(queue, line)
+            await tend_gates(queue, line)
+            admin.hset(queue.keys.meta, "max", "1")
+            admin.set(f"{queue.keys.root}limiter", "1", px=60_000)
+            await claim(line)
+            admin.delete(f"{queue.keys.root}limiter")
+            admin.hdel(queue.keys.meta, "max")
             await line.aclose()
             await keep_time(queue, admin)
     async with Server(options(private_server)) as server:
