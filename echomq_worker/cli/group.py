@@ -16,6 +16,7 @@ COMMANDS = {
     "stats": ("echomq_worker.cli.stats:stats", "Show how the queues are doing."),
     "dead": ("echomq_worker.cli.dead:dead", "List, requeue and remove dead jobs."),
     "queue": ("echomq_worker.cli.queue:queue", "List, pause and resume queues."),
+    "lane": ("echomq_worker.cli.lane:lane", "Look after lanes: tenants that are served in turn."),
     "schedule": ("echomq_worker.cli.schedule:schedule", "Look after what is made on schedule."),
     "doctor": ("echomq_worker.cli.doctor_cmd:doctor", "Find what is wrong, and repair queues."),
     "config": ("echomq_worker.cli.config_cmd:config", "Show and check settings."),
