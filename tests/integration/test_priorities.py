@@ -314,6 +314,15 @@ async def test_more_jobs_than_one_call_takes_get_another_priority(queue: QueueSt
     assert await look.places() == {}
 
 
+@pytest.mark.parametrize("priority", [0, 4])
+async def test_a_job_that_is_named_twice_moves_once(queue: QueueStore, line: Line, priority: int):
+    await queue.enqueue([ranked(A, 1), ranked(B, 1)])
+
+    assert await queue.reprioritize([A, A], priority) == [Reprioritized.OK] * 2
+
+    assert sorted(ids(await claim(line, 9))) == [A, B]
+
+
 async def test_no_jobs_need_nothing(queue: QueueStore, look: Look):
     assert await queue.reprioritize([], 1) == []
     assert await look.key_names() == []
