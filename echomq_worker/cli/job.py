@@ -15,6 +15,7 @@ from echomq_worker.cli.enqueue import COMPLETED, UNKNOWN, Sent, send
 from echomq_worker.cli.exit_codes import ExitCode
 from echomq_worker.cli.find import find_job
 from echomq_worker.cli.instants import backoff_from_text, duration_or_instant, instant
+from echomq_worker.cli.job_place import move, priority
 from echomq_worker.cli.job_times import promote, reschedule
 from echomq_worker.cli.options import json_option, queue_option, with_session
 from echomq_worker.cli.output import say, write_json, write_pairs
@@ -30,11 +31,13 @@ from echomq_worker.store import Server
 
 @click.group()
 def job() -> None:
-    """Enqueue jobs, look at one, and let one run earlier or later."""
+    """Enqueue jobs, look at one, and let one run earlier or later, or wait elsewhere."""
 
 
 job.add_command(reschedule)
 job.add_command(promote)
+job.add_command(priority)
+job.add_command(move)
 
 
 @job.command()
@@ -56,6 +59,8 @@ job.add_command(promote)
     metavar="10m|ISO",
     help="Bury it unrun if no worker has started it so long after it is due, or by an instant.",
 )
+@click.option("--priority", type=int, metavar="N", help="Lower runs first; 0 is mint order.")
+@click.option("--lane", metavar="NAME", help="The lane where it is to wait, such as a tenant.")
 @click.option("--wait", metavar="30s", help="Wait for its end; exit 1 if it dies or takes longer.")
 @click.option("--fail-on-duplicate", is_flag=True, help="Exit 5 if a job has that id already.")
 @json_option

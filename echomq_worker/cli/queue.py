@@ -14,6 +14,7 @@ from echomq_worker.cli.options import json_option, with_session
 from echomq_worker.cli.output import Column, say, write_rows
 from echomq_worker.cli.payload import read_arguments
 from echomq_worker.cli.queue_limits import limit, limits
+from echomq_worker.cli.queue_order import order
 from echomq_worker.cli.session import Session
 from echomq_worker.cli.stats import state_of
 from echomq_worker.cli.words import moment, rfc3339
@@ -41,6 +42,7 @@ def queue() -> None:
 
 queue.add_command(limits)
 queue.add_command(limit)
+queue.add_command(order)
 
 
 @queue.command("list")
