@@ -9,20 +9,14 @@ from echomq_worker.domain.outcome import HandedBack, Retried
 from echomq_worker.store import QueueStore
 from echomq_worker.store.line import Line
 from tests.support.jobs import A, B, C, D, E, claim, job_id, settle
+from tests.support.lanes import ACME, put
 from tests.support.look import Look
 from tests.support.peers import PARENT, Flows
-
-ACME = lane_group("acme")
 
 
 def job(id_: JobId, lane: str = "acme") -> NewJob:
     """Make a job of a lane."""
     return NewJob(id_, b"x", group=lane_group(lane), lane=lane)
-
-
-async def put(queue: QueueStore, *ids: JobId) -> list[Admission]:
-    """Enqueue jobs to the lane."""
-    return await queue.enqueue([job(id_) for id_ in ids])
 
 
 async def waiting(look: Look) -> list[str]:
@@ -33,12 +27,12 @@ async def waiting(look: Look) -> list[str]:
 async def test_a_full_lane_refuses_and_leaves_no_trace(queue: QueueStore, look: Look):
     await queue.lanes.maximum("acme", 2)
 
-    admissions = await put(queue, A, B, C)
+    admissions = await put(queue, "acme", A, B, C)
 
     assert admissions == [Admission.ENQUEUED, Admission.ENQUEUED, Admission.FULL]
     assert await waiting(look) == [A, B]
     assert await look.row(C) == {}
-    assert await put(queue, A) == [Admission.DUPLICATE]
+    assert await put(queue, "acme", A) == [Admission.DUPLICATE]
 
 
 async def test_other_lanes_and_flat_jobs_are_not_concerned(queue: QueueStore):
@@ -51,18 +45,18 @@ async def test_other_lanes_and_flat_jobs_are_not_concerned(queue: QueueStore):
 
 async def test_running_jobs_take_no_room(queue: QueueStore, line: Line):
     await queue.lanes.maximum("acme", 1)
-    await put(queue, A)
+    await put(queue, "acme", A)
     await claim(line)
 
-    assert await put(queue, B) == [Admission.ENQUEUED]
+    assert await put(queue, "acme", B) == [Admission.ENQUEUED]
 
 
 async def test_the_oldest_goes_with_all_that_belongs_to_it(queue: QueueStore, look: Look):
     await queue.lanes.maximum("acme", 2, OnFull.DROP_OLDEST)
-    await put(queue, A, B)
+    await put(queue, "acme", A, B)
     await look.do("RPUSH", look.keys.job_part(A, "logs"), "line")
 
-    assert await put(queue, C) == [Admission.ENQUEUED]
+    assert await put(queue, "acme", C) == [Admission.ENQUEUED]
 
     assert await waiting(look) == [B, C]
     assert await look.row(A) == {}
@@ -71,27 +65,27 @@ async def test_the_oldest_goes_with_all_that_belongs_to_it(queue: QueueStore, lo
 
 async def test_the_new_job_stays_even_if_it_was_minted_first(queue: QueueStore, look: Look):
     await queue.lanes.maximum("acme", 1, OnFull.DROP_OLDEST)
-    await put(queue, C)
-    await put(queue, A)
+    await put(queue, "acme", C)
+    await put(queue, "acme", A)
 
     assert await waiting(look) == [A]
     assert await look.do("LRANGE", look.keys.ring, 0, -1) == [ACME.encode()]
 
 
 async def test_one_goes_for_one_though_the_maximum_was_lowered(queue: QueueStore, look: Look):
-    await put(queue, A, B, C, D)
+    await put(queue, "acme", A, B, C, D)
     await queue.lanes.maximum("acme", 1, OnFull.DROP_OLDEST)
 
-    await put(queue, E)
+    await put(queue, "acme", E)
 
     assert await waiting(look) == [B, C, D, E]
 
 
 async def test_what_comes_back_stays(queue: QueueStore, line: Line, look: Look):
-    await put(queue, A, B)
+    await put(queue, "acme", A, B)
     jobs = await claim(line, 2)
     await queue.lanes.maximum("acme", 1)
-    await put(queue, C)
+    await put(queue, "acme", C)
 
     await settle(line, jobs[0], HandedBack())
     await settle(line, jobs[1], Retried(0, "again"))
@@ -105,7 +99,7 @@ async def test_the_parent_of_a_dropped_job_is_told(queue: QueueStore, look: Look
     await queue.lanes.reassign(A, "acme", flat=True)
     await queue.lanes.maximum("acme", 1, OnFull.DROP_OLDEST)
 
-    await put(queue, C)
+    await put(queue, "acme", C)
 
     assert await waiting(look) == [C]
     assert (await look.row(PARENT))["state"] == "dead"
@@ -115,7 +109,7 @@ async def test_a_lifted_maximum_holds_no_more(queue: QueueStore):
     await queue.lanes.maximum("acme", 1)
     await queue.lanes.maximum("acme", None)
 
-    assert await put(queue, A, B) == [Admission.ENQUEUED] * 2
+    assert await put(queue, "acme", A, B) == [Admission.ENQUEUED] * 2
 
 
 async def test_a_producer_is_told_which_jobs_were_refused(app: EchoMQ, queue_name: str):

@@ -3,7 +3,6 @@
 import pytest
 
 from echomq_worker.domain.gates import Rate
-from echomq_worker.domain.job import JobId, NewJob
 from echomq_worker.domain.lanes import Turn, lane_group
 from echomq_worker.domain.outcome import Completed, HandedBack
 from echomq_worker.errors import InvalidArgumentError, WrongTypeError
@@ -11,15 +10,8 @@ from echomq_worker.store import QueueStore
 from echomq_worker.store.line import Line
 from tests.support.cut_wire import CutWire, Fault
 from tests.support.jobs import LEASE_MS, A, B, C, D, E, claim, job_id
+from tests.support.lanes import ACME, BOLT, put, ring
 from tests.support.look import Look
-
-ACME, BOLT = lane_group("acme"), lane_group("bolt")
-
-
-async def put(queue: QueueStore, lane: str, *ids: JobId, name: str | None = None) -> None:
-    """Enqueue jobs to a lane."""
-    jobs = [NewJob(id_, b"", name=name, group=lane_group(lane), lane=lane) for id_ in ids]
-    await queue.enqueue(jobs)
 
 
 async def served(
@@ -28,11 +20,6 @@ async def served(
     """Claim of one lane; return the ids."""
     claimed = await line.claim_lane(limit=limit, lease_ms=LEASE_MS, lane=lane, turn=turn)
     return [job.id for job in claimed.jobs]
-
-
-async def ring(look: Look) -> list[str]:
-    """Return the rotation."""
-    return [lane.decode() for lane in await look.do("LRANGE", look.keys.ring, 0, -1)]
 
 
 async def test_single_turns_go_round(queue: QueueStore, line: Line):
