@@ -74,6 +74,25 @@ def test_the_enqueuing_program_sends_what_it_says(folder: Path, dev: Daemon):
     assert eventually(lambda: "1003 completed" in dev_counts(folder, url)), dev_counts(folder, url)
 
 
+def test_the_program_about_tenants_sets_what_it_says(folder: Path, dev: Daemon):
+    url = printed_url(dev)
+
+    done = subprocess.run(
+        [sys.executable, "tenants.py"],
+        cwd=folder,
+        env=environment(ECHOMQ_REDIS_URL=url) | {"PYTHONPATH": f"{ROOT}:{folder}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "name='acme'" in done.stdout
+    for told in ("limit=4", "weight=3", "maximum=10000", "reason='unpaid'"):
+        assert told in done.stdout
+
+
 def dev_counts(folder: Path, url: str) -> str:
     """What `echomq stats` counts: completed jobs, in words."""
     shown = echomq("stats", "--json", cwd=folder, ECHOMQ_REDIS_URL=url)
