@@ -27,5 +27,5 @@ def test_after_loading_no_script_is_new_to_the_server():
         load_scripts(server.url)
         known = client.script_exists(*(script(name).sha for name in script_names()))
         assert all(known)
-        client.evalsha(script("resume").sha, 3, "pending", "meta", "bell")
+        client.evalsha(script("resume").sha, 4, "q:", "pending", "meta", "bell")
         assert script_time_us(server.url) > 0

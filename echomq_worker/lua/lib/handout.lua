@@ -12,7 +12,7 @@ local function new_handout(due, source)
   pass_queue(jobs, room, wanted)
   write_gates()
   local left = ready_count()
-  pass_on(wanted, left, room < wanted)
+  pass_on(wanted, left, paused == 1 or room < wanted)
   return { now, next_due(), left, paused, set_aside_count, jobs, struck_arguments() }
 end
 
