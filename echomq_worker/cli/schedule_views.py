@@ -170,6 +170,8 @@ def _spec_record(spec: SchedulerSpec, redactor: Redactor | None) -> dict[str, An
         "timeout_ms": template.timeout_ms,
         "backoff": template.backoff,
         "expires_ms": template.ttl_ms,
+        "priority": template.priority or 0,
+        "lane": template.lane,
     }
 
 
@@ -193,6 +195,8 @@ def _spec_lines(
         "timeout": _span(template.timeout_ms),
         "backoff": template.backoff,
         "expires": _span(template.ttl_ms),
+        "priority": template.priority or None,
+        "lane": template.lane,
     }
 
 

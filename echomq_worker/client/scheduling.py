@@ -34,6 +34,10 @@ class TemplateOptions(TypedDict, total=False):
     """How long to wait between attempts: all but a function, which no other process can have."""
     expires: Duration | None
     """A job that has not started so long after it was made is buried as expired."""
+    priority: int | None
+    """The rank of its jobs among those that wait, -2**20 to 2**20: lower runs first."""
+    lane: str | None
+    """The lane in which its jobs wait."""
 
 
 class SchedulerOptions(TemplateOptions, total=False):

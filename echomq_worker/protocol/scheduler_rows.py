@@ -58,7 +58,7 @@ def spec_fields(spec: SchedulerSpec) -> dict[str, str | bytes]:
         "timeout": spec.template.timeout_ms,
         "backoff": spec.template.backoff,
         "ttl": spec.template.ttl_ms,
-        "priority": spec.template.priority,
+        "priority": spec.template.priority or None,
         "lane": spec.template.lane,
         "group": None if spec.template.lane is None else lane_group(spec.template.lane),
         "key": spec.template.limit_key,

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from echomq_worker.domain.job import Held
+from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.outcome import Buried, Completed
 from echomq_worker.domain.scheduling.records import (
     RunNote,
@@ -60,6 +61,32 @@ async def test_an_occurrence_makes_a_job_of_the_template(times: Timetable, look:
         "more": "1",
     }
     assert await look.bells() == 1
+
+
+async def test_jobs_of_a_template_wait_where_it_says(
+    times: Timetable, queue: QueueStore, line: Line, look: Look
+):
+    await times.put(every("ranked", template=Template(name="r", priority=-7)))
+    await times.put(every("laned", template=Template(name="l", lane="acme")))
+    for name in ("ranked", "laned"):
+        await times.make_due(name)
+    await times.fire_due()
+    await times.store.trigger("ranked", A)
+    await times.store.trigger("laned", B)
+
+    assert await look.places() == {}
+    ranked = await look.scores(f"{look.keys.root}prioritized")
+    laned = await look.members(look.keys.lane(lane_group("acme")))
+    assert sorted(ranked.values()) == [-7 * 2**32 + 1, -7 * 2**32 + 2]
+    assert len(laned) == 2
+    assert A in ranked
+    assert B in laned
+    jobs = await claim(line, 9)
+    assert [(job.name, job.priority, job.lane) for job in jobs] == [
+        *[("r", -7, None)] * 2,
+        *[("l", 0, "acme")] * 2,
+    ]
+    assert (await queue.counts()).is_ready is False
 
 
 async def test_what_the_template_leaves_open_is_not_on_the_row(times: Timetable, look: Look):

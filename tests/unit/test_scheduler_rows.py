@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from echomq_worker.domain.cron import cron_rule
+from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.scheduling.misfire import Misfire
 from echomq_worker.domain.scheduling.overlap import Overlap
 from echomq_worker.domain.scheduling.rule import Every
@@ -25,6 +26,7 @@ from tests.unit.scheduling_fakes import START, spec
 CRONS = ["* * * * *", "0 9 * * MON-FRI", "30 2 L * *", "*/10 * * * * *"]
 ZONES = ["UTC", "Europe/Berlin", "Australia/Lord_Howe"]
 MS = st.integers(0, 10**12)
+PLACES: list[Any] = [{}, {"priority": -5}, {"priority": 2**20}, {"lane": "acme"}]
 
 
 def stored(made: SchedulerSpec) -> dict[str, bytes]:
@@ -63,6 +65,8 @@ def specs(draw: st.DrawFn) -> SchedulerSpec:
             timeout_ms=draw(st.none() | MS),
             ttl_ms=draw(st.none() | st.integers(1, 10**12)),
             backoff=draw(st.none() | st.just("exponential:1000:600000:2:full")),
+            limit_key=draw(st.none() | st.just("mail/acme")),
+            **draw(st.sampled_from(PLACES)),
         ),
         start_ms=start,
         end_ms=draw(st.none() | st.integers(START, 2 * START)),
@@ -121,6 +125,31 @@ def test_everything_else_is_spelled_as_short_texts():
         "ttl": "60000",
         "payload": b"[1]",
     }
+
+
+def test_a_place_among_the_others_is_spelled_with_the_group_of_its_lane():
+    def place(**said: Any) -> dict[str, str | bytes]:
+        fields = spec_fields(spec(template=Template(name="report", **said)))
+        return {name: fields[name] for name in fields if name not in {"every", "name"}}
+
+    assert place(priority=-7) == {"priority": "-7"}
+    assert place(priority=0) == {}
+    assert place(lane="acme") == {"lane": "acme", "group": lane_group("acme")}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"priority": b"x"},
+        {"priority": b"1048577"},
+        {"priority": b"--1"},
+        {"lane": b"a b"},
+        {"lane": b"acme", "priority": b"3"},
+    ],
+)
+def test_a_place_that_is_none_is_corrupt(fields: dict[str, bytes]):
+    with pytest.raises(CorruptSchedulerError):
+        read_spec("nightly", stored(spec()) | fields)
 
 
 def test_bookkeeping_is_passed_over_but_for_the_revision():

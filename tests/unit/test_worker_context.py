@@ -33,6 +33,29 @@ async def test_the_context_says_which_run_it_is():
     assert (context.max_attempts, context.deadline_ms) == (7, NOW_MS + 3_000)
 
 
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ({}, (0, None)),
+        ({"priority": -7}, (-7, None)),
+        ({"lane": "acme", "group": "LAN00000000001"}, (0, "acme")),
+        ({"group": "LAN00000000002"}, (0, "LAN00000000002")),  # a peer's: no name is known
+    ],
+)
+async def test_the_context_says_where_the_job_has_waited(
+    said: dict[str, Any], place: tuple[int, str | None]
+):
+    rig, seen = Rig(), list[JobContext]()
+
+    async def work(context: JobContext = INJECTED) -> None:
+        seen.append(context)
+
+    rig.handle(work)
+    await outcome_in(rig, **said)
+    (context,) = seen
+    assert (context.priority, context.lane) == place
+
+
 async def test_every_log_line_of_a_handler_can_say_whose_it_is():
     rig, seen = Rig(), list[dict[str, Any]]()
 

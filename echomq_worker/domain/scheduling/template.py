@@ -44,6 +44,9 @@ class Template:
         _check("priority", self.priority, -HIGHEST, HIGHEST)
         if self.lane is not None:
             check_lane_name(self.lane)
+            if self.priority:
+                msg = "the template has both a lane and a priority: expected one of them"
+                raise InvalidArgumentError(msg)
         if self.backoff is not None and read_backoff(self.backoff) is None:
             msg = (
                 f"the template's backoff is {self.backoff[:64]!r}: expected what backoff_text "
