@@ -213,6 +213,31 @@ class Keyspace:
         """Whatever it was, with expiry: what stood in the place of a scheduler."""
         return f"{self.root}aside:scheduler:{name}"
 
+    @property
+    def lane_names(self) -> str:
+        """Hash: lane → the name that it was made from."""
+        return self.root + "lane:names"
+
+    @property
+    def lane_pauses(self) -> str:
+        """Hash: lane that is paused → since when (ms), why and by whom."""
+        return self.root + "lane:pauses"
+
+    @property
+    def lane_maxima(self) -> str:
+        """Hash: lane → how many jobs may wait in it, and what becomes of one more."""
+        return self.root + "gmax"
+
+    @property
+    def lane_rates(self) -> str:
+        """Hash: lane → how often its jobs may start."""
+        return self.root + "grate"
+
+    @property
+    def lane_credits(self) -> str:
+        """Hash: lane → how many jobs its turn is still worth."""
+        return self.root + "gcredit"
+
     def call(self, caller: str) -> str:
         """String with expiry: the receipt of a caller's last call."""
         return f"{self.root}call:{caller}"

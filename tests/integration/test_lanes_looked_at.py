@@ -67,9 +67,9 @@ async def test_nonsense_that_somebody_has_left_is_read_as_nothing(queue: QueueSt
     await enqueue(queue, A)
     for key in (look.keys.lane_limits, look.keys.lane_weights, look.keys.lane_actives):
         await look.do("HSET", key, ACME, "lots")
-    await look.do("HSET", look.keys.root + "gmax", ACME, "many drop")
+    await look.do("HSET", look.keys.lane_maxima, ACME, "many drop")
     await look.do("SADD", look.keys.lanes_paused, ACME)
-    await look.do("HSET", look.keys.root + "lane:pauses", ACME, "yesterday {")
+    await look.do("HSET", look.keys.lane_pauses, ACME, "yesterday {")
 
     view = await queue.lanes.inspect("acme")
 
