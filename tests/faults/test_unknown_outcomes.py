@@ -110,6 +110,10 @@ async def promotes_now(scene: Scene) -> object:
     return await scene.queue.promote_now([C, D])
 
 
+async def reprioritizes(scene: Scene) -> object:
+    return await scene.queue.reprioritize([A, C, D], -3)
+
+
 async def requeues(scene: Scene) -> object:
     return await scene.queue.requeue([E])
 
@@ -158,6 +162,9 @@ VERBS = NUMBERED | {
     "reschedule": Verb("reschedule", reschedules, ["ok", "not_scheduled"], numbered=True),
     "put off": Verb("reschedule", puts_off, ["ok", "not_scheduled"], numbered=True),
     "promote now": Verb("promote_job", promotes_now, ["ok", "not_scheduled"], numbered=True),
+    "reprioritize": Verb(
+        "reprioritize", reprioritizes, ["not_waiting", "not_waiting", "ok"], numbered=True
+    ),
     "requeue": Verb("requeue", requeues, [Requeued.OK], again=[Requeued.NOT_DEAD]),
     "remove": Verb("remove", removes, Removed.OK, again=Removed.GONE),
     "pause": Verb("pause", pauses, None),
