@@ -76,7 +76,10 @@ async def test_only_a_branded_id_is_an_id(id_: Any):
         await work.options(job_id=id_).enqueue()
 
 
-SUFFIXES = ["schedule", "pending", "dead", "active", "events", "meta", "job", "bell", "quarantine"]
+SUFFIXES = [
+    *("schedule", "pending", "dead", "active", "events", "meta", "job", "bell", "quarantine"),
+    *("prioritized", "pc", "turn", "ring", "g", "gates", "parked", "limits"),
+]
 
 
 @pytest.mark.case("NAM-06")
