@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from echomq_worker.app import EchoMQ
     from echomq_worker.client import Call, Job, JobHandle, JobSender, SyncJobHandle
     from echomq_worker.client.lanes import Lanes
+    from echomq_worker.client.limits import Limits
     from echomq_worker.client.schedulers import Schedulers
     from echomq_worker.domain.backoff import exponential, fixed, linear, steps
     from echomq_worker.domain.cron import CronRule, cron_rule
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         Snooze,
         State,
     )
+    from echomq_worker.handlers.standing import Limit
 
 __all__ = [
     "INJECTED",
@@ -88,6 +90,8 @@ __all__ = [
     "LaneState",
     "LaneView",
     "Lanes",
+    "Limit",
+    "Limits",
     "Misfire",
     "Next",
     "OutOfMemoryError",
@@ -154,6 +158,8 @@ _HOMES = {
     "LaneState": ("domain.lanes", "LaneState"),
     "LaneView": ("domain.lanes", "LaneView"),
     "Lanes": ("client.lanes", "Lanes"),
+    "Limit": ("handlers.standing", "Limit"),
+    "Limits": ("client.limits", "Limits"),
     "Misfire": ("domain.scheduling.misfire", "Misfire"),
     "Next": ("handlers", "Next"),
     "OutOfMemoryError": ("errors", "OutOfMemoryError"),

@@ -86,8 +86,9 @@ class EchoMQ(Timetable):
             lambda: self.client,
             self._call_by_name,
             self._raw_call,
-            lambda: self.schedulers,
-            lambda: self.lanes,
+            schedulers=lambda: self.schedulers,
+            lanes=lambda: self.lanes,
+            limits=lambda: self.limits,
         )
 
     # --- enqueue -------------------------------------------------------------------------

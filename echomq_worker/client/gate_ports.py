@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from echomq_worker.domain.gates import Gates, Rate
+from echomq_worker.domain.job import JobId
 
 
 class GateStore(Protocol):
@@ -24,6 +25,10 @@ class GateStore(Protocol):
 
     async def lift(self, scope: str) -> bool:
         """Let stopped jobs go on; False if they were not stopped."""
+        ...
+
+    async def expected_ms(self, job_id: JobId) -> int | None:
+        """Return when a job may start, in Unix ms, as far as clocks and rates tell."""
         ...
 
     async def read(self) -> Gates:

@@ -1,7 +1,7 @@
 """A job that was enqueued: how it is doing, and what came of it."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Generic, NoReturn, TypeVar, cast
 
 from echomq_worker.client.due import check_due, due_by
@@ -86,6 +86,21 @@ class JobHandle(Generic[R_co]):
                 raise answer
             await self.clock.sleep_ms(pause_ms)
             pause_ms = min(pause_ms * 3 // 2, LONGEST_LOOK_MS)
+
+    async def expected_start(self) -> datetime | None:
+        """Tell when the job may start, as far as its time and the limits on rates decide that.
+
+        It is an estimate: whether a worker is free then, and what comes in between, is not known.
+
+        Returns:
+            When, by the server's clock. None if that depends on what happens (its queue or its
+            handler is paused, or as many run as may), or if it runs already, has died or is gone.
+
+        Raises:
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        at_ms = await (await self._queue()).gates.expected_ms(self.id)
+        return None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
 
     async def cancel(self) -> bool:
         """Remove the job if it still waits to be run.

@@ -9,10 +9,12 @@ from echomq_worker.client.call import Call, TimedOptions
 from echomq_worker.client.client import Client
 from echomq_worker.client.job import JobSender
 from echomq_worker.client.lanes import Lanes
+from echomq_worker.client.limits import Limits
 from echomq_worker.client.portal import Portal
 from echomq_worker.client.schedulers import Schedulers
 from echomq_worker.client.sync_handle import SyncJobHandle
 from echomq_worker.client.sync_lanes import SyncLanes
+from echomq_worker.client.sync_limits import SyncLimits
 from echomq_worker.client.sync_schedulers import SyncSchedulers
 from echomq_worker.domain.backoff import Duration
 
@@ -32,15 +34,18 @@ class SyncClient:
         raw: makes calls for other runtimes.
         schedulers: the application's `app.schedulers`.
         lanes: the application's `app.lanes`.
+        limits: the application's `app.limits`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part of an application
         self,
         client: Callable[[], Client],
         by_name: Callable[[str, Mapping[str, Any], TimedOptions], Call[Any]],
         raw: Callable[[bytes, TimedOptions], Call[Any]],
+        *,
         schedulers: Callable[[], Schedulers],
         lanes: Callable[[], Lanes],
+        limits: Callable[[], Limits],
     ) -> None:
         self._client = client
         self._by_name = by_name
@@ -50,6 +55,8 @@ class SyncClient:
         """The schedulers on the server, as `app.schedulers`."""
         self.lanes = SyncLanes(lanes, self._portal)
         """The lanes on the server, as `app.lanes`."""
+        self.limits = SyncLimits(limits, self._portal)
+        """What keeps jobs back, as `app.limits`."""
 
     def enqueue(
         self, job: JobSender[P, R], /, *args: P.args, **kwargs: P.kwargs

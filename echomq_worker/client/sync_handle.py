@@ -50,6 +50,10 @@ class SyncJobHandle(Generic[R_co]):
         """Remove the job if it still waits to be run, as `JobHandle.cancel` does."""
         return self._portal.call(self._handle.cancel)
 
+    def expected_start(self) -> datetime | None:
+        """Tell when the job may start, as `JobHandle.expected_start` does."""
+        return self._portal.call(self._handle.expected_start)
+
     def reschedule(self, when: Duration | datetime) -> bool:
         """Let the job run earlier or later, as `JobHandle.reschedule` does."""
         return self._portal.call(partial(self._handle.reschedule, when))

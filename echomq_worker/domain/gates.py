@@ -195,3 +195,23 @@ class Gates:
     busy: dict[str, int]
     strikes: tuple[Strike, ...]
     shut: tuple[Gate, ...]
+
+
+def expected_ms(now_ms: int, opens_ms: int | None, before: int, rule: str) -> int:
+    """Return when a job that is kept back by a rate may start, if nothing else comes in between.
+
+    Args:
+        now_ms: the server's clock.
+        opens_ms: when the gate opens for the next one; None if it is open.
+        before: how many wait before it.
+        rule: the rate's rule; empty for none.
+    """
+    begins_ms = now_ms if opens_ms is None else max(now_ms, opens_ms)
+    words = rule.split()
+    if len(words) != 4 or not all(word.isdigit() for word in words[:3]):  # noqa: PLR2004 - a rule has four words
+        return begins_ms
+    count, window_ms, burst = (max(1, int(word)) for word in words[:3])
+    if words[3] == "window":
+        return begins_ms + before // count * window_ms
+    ahead = before if opens_ms is not None else max(0, before - burst + 1)
+    return begins_ms + -(-ahead * window_ms // count)

@@ -20,7 +20,7 @@ def argument_scope(name: str, where: Mapping[str, object]) -> str:
     Raises:
         InvalidArgumentError: if there is no argument, or JSON cannot carry one.
     """
-    if not where or not all(isinstance(key, str) for key in where):
+    if not where or not all(isinstance(key, str) for key in cast("Mapping[object, object]", where)):
         msg = f"where is {where!a:.80}: expected arguments by name, such as {{'tenant': 'acme'}}"
         raise InvalidArgumentError(msg)
     try:
@@ -61,11 +61,12 @@ def _read(scope: str) -> tuple[str, dict[str, Any]] | None:
         read = json.loads(scope.removeprefix(_PREFIX))
     except ValueError:
         return None
-    match read:
-        case [str(name), dict(where)] if where:
-            return name, cast("dict[str, Any]", where)
-        case _:
-            return None
+    if not isinstance(read, list) or len(pair := cast("list[Any]", read)) != 2:  # noqa: PLR2004 - a pair
+        return None
+    name, where = pair
+    if not isinstance(name, str) or not isinstance(where, dict) or not where:
+        return None
+    return name, cast("dict[str, Any]", where)
 
 
 def _object(payload: bytes) -> dict[str, Any] | None:

@@ -56,10 +56,8 @@ def outcome_operands(held: Held, outcome: Outcome) -> tuple[Operand, ...]:
             return ("A", *who, until_ms, b"", b"")
         case Snoozed(delay_ms, unknown):
             return ("U" if unknown else "S", *who, delay_ms, b"", b"")
-        case HandedBack(stopped_by=str(scope)) if scope:
-            return ("P", *who, 0, scope, b"")
-        case HandedBack(started):
-            return ("h" if started else "H", *who, 0, b"", b"")
+        case HandedBack(started, scope):
+            return ("P" if scope else "h" if started else "H", *who, 0, scope.encode(), b"")
 
 
 def held_operands(held: Iterable[Held]) -> list[Operand]:

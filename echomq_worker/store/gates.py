@@ -12,7 +12,9 @@ from echomq_worker.domain.gates import (
     Rate,
     Strike,
     checked_count,
+    expected_ms,
 )
+from echomq_worker.domain.job import JobId
 from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.protocol.rows import read_ms
 from echomq_worker.protocol.scripts import Operand
@@ -92,6 +94,20 @@ class GateStore:
             strikes=tuple(_strike(scope, text) for scope, text in _texts(strikes).items()),
             shut=tuple(Gate(_text(name), read_ms(opens), parked) for name, opens, parked in shut),
         )
+
+    async def expected_ms(self, job_id: JobId) -> int | None:
+        """Return when a job may start, in Unix ms, as far as clocks and rates tell.
+
+        None if that depends on what happens (a cap, a strike without an end, a paused queue), or
+        if there is nothing to start: it runs, or is gone.
+        """
+        now_ms, place, opens, before, rule, paused = await self._change(
+            "expected_start", {"id": job_id}, ()
+        )
+        opens_ms = read_ms(opens)
+        if paused or place in {b"active", b"none"} or (place == b"parked" and opens_ms is None):
+            return None
+        return expected_ms(now_ms, opens_ms, before, _text(rule))
 
     async def _put(self, kind: str, scope: str, rule: str) -> bool:
         args: dict[str, Operand] = {"kind": kind, "scope": scope, "rule": rule, "most": MOST_RULES}

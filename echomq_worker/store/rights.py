@@ -20,7 +20,8 @@ _AFTER_KEY: dict[tuple[str, ...], str] = {
     "smembers strlen ttl type unlink xlen zcard zpopmin",
     ("k",): "rename",
     ("0",): "blpop expire hdel hexists hget hmget hscan incrby lindex lpos lpush pexpire rpush "
-    "sadd set sismember srem sscan xdel zmscore zrandmember zrem zscan zscore",
+    "sadd set sismember srem sscan xdel zmscore zrandmember zrank zrem zscan"
+    " zscore",
     ("0", "0"): "hincrby hset hsetnx lrange lrem lset ltrim xrange xrevrange xtrim zadd zcount "
     "zincrby zrange zrangebyscore zremrangebyscore zrevrange",
     ("*", "f", "v"): "xadd",
@@ -70,7 +71,7 @@ _SCRIPTS: dict[Role, tuple[str, ...]] = {
         *("pause_scheduler", "resume_scheduler"),
         *("repeat_register", "repeat_cancel", "repeat_list"),
         *("lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max"),
-        *("put_limit", "strike", "lift_strike", "read_gates"),
+        *("put_limit", "strike", "lift_strike", "read_gates", "expected_start"),
         *("lane_reassign", "lane_drain", "lane_reap", "lane_depths", "lane_list"),
     ),
     Role.WORKER: (

@@ -15,6 +15,7 @@ from echomq_worker.domain.views import (
     JobView,
     KeptResult,
     Moved,
+    Order,
     Places,
     Promoted,
     Removed,
@@ -106,7 +107,7 @@ class InlineQueue:
             admitted.append(Admitted(memory.name, job, memory.now()))
 
         schedulers = InlineSchedulers(Timetable(memory, made), memory.now, lock)
-        repeats, gates = InlineRepeats(memory, lock, made), InlineGates(memory.now)
+        repeats, gates = InlineRepeats(memory, lock, made), InlineGates(memory, lock)
         lanes = InlineLanes(memory, lock)
         return cls(memory, schedulers, repeats, gates, lanes, admitted, lock)
 
@@ -199,6 +200,15 @@ class InlineQueue:
         """Let jobs have another priority."""
         with self._lock:
             return [self.memory.reprioritize(job_id, priority) for job_id in ids]
+
+    async def order(self) -> Order:
+        """Return what decides among jobs of one priority."""
+        return self.memory.order
+
+    async def put_order(self, order: Order) -> None:
+        """Say what decides among jobs of one priority."""
+        with self._lock:
+            self.memory.put_order(order)
 
     async def counts(self) -> Counts:
         """Count the jobs in each place."""

@@ -1,9 +1,11 @@
 """The limits of a queue in memory: kept, and not enforced."""
 
+import threading
 from dataclasses import dataclass, field
 
 from echomq_worker.domain.gates import Gates, Rate, Strike
-from echomq_worker.testing.clock import Now
+from echomq_worker.domain.job import JobId, State
+from echomq_worker.testing.places import MemoryQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +15,8 @@ class InlineGates:
     Whether limits hold is the server's business: use a real one to see it.
     """
 
-    _now: Now = field(repr=False)
+    _memory: MemoryQueue = field(repr=False)
+    _lock: threading.RLock = field(repr=False)
     _limits: dict[str, str] = field(default_factory=dict[str, str], repr=False)
     _strikes: dict[str, Strike] = field(default_factory=dict[str, Strike], repr=False)
 
@@ -29,17 +32,26 @@ class InlineGates:
         self, scope: str, *, for_ms: int | None = None, reason: str = "", by: str = ""
     ) -> int | None:
         """Remember that jobs of a scope are stopped; return when they go on, in Unix ms."""
-        until_ms = None if for_ms is None else self._now() + for_ms
-        self._strikes[scope] = Strike(scope, until_ms, reason, by, self._now())
+        until_ms = None if for_ms is None else self._memory.now() + for_ms
+        self._strikes[scope] = Strike(scope, until_ms, reason, by, self._memory.now())
         return until_ms
 
     async def lift(self, scope: str) -> bool:
         """Remember that jobs of a scope go on; False if they were not stopped."""
         return self._strikes.pop(scope, None) is not None
 
+    async def expected_ms(self, job_id: JobId) -> int | None:
+        """Return when a job is due, in Unix ms; None if it runs or is gone."""
+        with self._lock:
+            if (row := self._memory.rows.get(job_id)) is None or self._memory.paused:
+                return None
+            if row.state is State.PENDING:
+                return self._memory.now()
+            return self._memory.schedule.get(job_id)
+
     async def read(self) -> Gates:
         """Return all that is remembered."""
-        return Gates(self._now(), dict(self._limits), {}, tuple(self._strikes.values()), ())
+        return Gates(self._memory.now(), dict(self._limits), {}, tuple(self._strikes.values()), ())
 
     def _put(self, gate: str, rule: str | None) -> bool:
         before = self._limits.get(gate)

@@ -44,6 +44,7 @@ READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_qu
     "audit_schedulers",
     "counts",
     "due_schedulers",
+    "expected_start",
     "inspect",
     "lane_depths",
     "lane_list",

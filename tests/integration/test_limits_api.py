@@ -8,8 +8,7 @@ import pytest
 import pytest_asyncio
 
 from echomq_worker import EchoMQ, InvalidArgumentError
-from echomq_worker.domain.gates import Gate, Strike, parse_rate
-from echomq_worker.domain.struck import argument_scope, struck_by
+from echomq_worker.domain.gates import Strike, parse_rate
 from echomq_worker.handlers.standing import Limit
 from echomq_worker.store import QueueStore
 from echomq_worker.store.rights import Role
@@ -163,62 +162,6 @@ async def test_workers_put_the_limits_of_handlers_in_place_and_keep_them(
     assert most == 2
     assert await look.hash(f"{look.keys.root}limits") == {"cap:key:mail": "2"}
     await look.do("DEL", f"{look.keys.root}limits")
-
-
-async def test_workers_obey_a_pause_of_jobs_with_such_arguments_at_once(
-    worked: EchoMQ, server_url: str, look: Look
-):
-    ran: list[str] = []
-
-    @worked.job("mail")
-    async def mail(tenant: str) -> None:
-        ran.append(tenant)
-
-    await worked.limits.pause(name="mail", where={"tenant": "acme"}, reason="they asked")
-    await mail.enqueue("acme")
-    await mail.enqueue("other")
-    async with crew(worked, least(server_url, Role.WORKER), 1):
-        await wait_for(lambda: ran == ["other"])
-        (strike,) = (await worked.limits.list()).strikes
-        await wait_for_parked(worked, f"strike:{strike.scope}")
-        assert await worked.limits.resume(name="mail", where={"tenant": "acme"})
-        await wait_for(lambda: ran == ["other", "acme"])
-
-    assert await look.do("EXISTS", f"{look.keys.root}gates") == 0
-
-
-async def wait_for_parked(app: EchoMQ, gate: str) -> None:
-    async with asyncio.timeout(10):
-        while Gate(gate, None, 1) not in (await app.limits.list()).shut:  # noqa: ASYNC110 - the server's
-            await asyncio.sleep(0.01)
-
-
-@pytest.mark.parametrize(
-    ("name", "payload", "struck"),
-    [
-        ("mail", b'{"tenant":"acme","n":1}', True),
-        ("mail", b'{"tenant":"other","n":1}', False),
-        ("mail", b'{"n":1}', False),
-        ("mail", b"no json", False),
-        ("mail", b"[1]", False),
-        ("mail", b'{"tenant":"acme","n":true}', False),
-        ("sms", b'{"tenant":"acme","n":1}', False),
-        (None, b'{"tenant":"acme","n":1}', False),
-    ],
-)
-def test_a_job_falls_under_what_is_stopped_if_all_of_its_arguments_are_such(
-    name: str | None, payload: bytes, *, struck: bool
-):
-    scope = argument_scope("mail", {"tenant": "acme", "n": 1})
-    scopes = ["arg:{", "arg:[1,2]", "name:mail", scope]
-
-    assert struck_by(scopes, name, payload) == (scope if struck else None)
-
-
-@pytest.mark.parametrize("where", [{}, {"a": object()}, {"a": "x" * 2_000}, {"a": float("nan")}])
-def test_arguments_that_json_cannot_carry_are_refused(where: dict[str, object]):
-    with pytest.raises(InvalidArgumentError, match="expected"):
-        argument_scope("mail", where)
 
 
 async def test_a_key_that_cannot_be_told_is_an_error_of_the_producer(worked: EchoMQ):

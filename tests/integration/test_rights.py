@@ -167,6 +167,7 @@ async def tend_gates(queue: QueueStore, line: Line) -> None:
     held = await claim(line, 9)
     await gates.strike("name:mail", for_ms=0)
     await gates.read()
+    await gates.expected_ms(jobs[-1].id)
     await gates.lift("name:mail")
     for job in held:
         await settle(line, job, Completed())
