@@ -1,6 +1,8 @@
 """What the tests of the store share."""
 
 from tests.faults.matrix.fixtures import forker, new_field
+from tests.support.applications import app
+from tests.support.commands import ask
 from tests.support.far import far_line, far_queue, proxy
 from tests.support.peers import flows, lanes, peer
 from tests.support.private import admin, own_look, private_server
@@ -11,6 +13,8 @@ from tests.unit.conftest import untouched_logging
 
 __all__ = [
     "admin",
+    "app",
+    "ask",
     "far_line",
     "far_queue",
     "flows",
