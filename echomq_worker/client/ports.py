@@ -7,7 +7,15 @@ from echomq_worker.client.gate_ports import GateStore
 from echomq_worker.client.lane_ports import LaneStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob
-from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed, Reprioritized
+from echomq_worker.domain.views import (
+    JobView,
+    KeptResult,
+    Moved,
+    Order,
+    Places,
+    Removed,
+    Reprioritized,
+)
 
 
 class Queue(Protocol):
@@ -59,6 +67,14 @@ class Queue(Protocol):
 
     async def reprioritize(self, ids: Sequence[JobId], priority: int) -> Sequence[Reprioritized]:
         """Let jobs have another priority; return what became of each."""
+        ...
+
+    async def order(self) -> Order:
+        """Return what decides among jobs of one priority."""
+        ...
+
+    async def put_order(self, order: Order) -> None:
+        """Say what decides among jobs of one priority."""
         ...
 
 

@@ -9,6 +9,7 @@ from echomq_worker.client.declarations import Declarations
 from echomq_worker.client.job import AsyncJob, Job, JobSender, SyncJob
 from echomq_worker.client.lanes import Lanes
 from echomq_worker.client.limits import Limits
+from echomq_worker.client.queues import Queues
 from echomq_worker.client.schedulers import Schedulers
 from echomq_worker.client.scheduling import (
     Caller,
@@ -90,6 +91,11 @@ class Timetable(Declarations):
     def lanes(self) -> Lanes:
         """The lanes on the server: paused or served, how much of each, and what waits in them."""
         return Lanes(self._client_of, self.default_queue)
+
+    @cached_property
+    def queues(self) -> Queues:
+        """What is set for queues as a whole, such as the order inside a priority."""
+        return Queues(self._client_of, self.default_queue)
 
     def cron(self, expression: str, /, **options: Unpack[DeclaredCron]) -> ScheduleDecorator:
         """Let a job be made whenever a cron expression says so: `@app.cron("0 9 * * MON-FRI")`.

@@ -12,6 +12,7 @@ from echomq_worker.domain.views import (
     JobView,
     KeptResult,
     Moved,
+    Order,
     Places,
     Removed,
     Reprioritized,
@@ -42,6 +43,7 @@ class MemoryQueue:
         default_factory=dict[JobId, tuple[KeptResult, int]]
     )
     """Each kept result, and until when it is kept, in Unix ms."""
+    order: Order = Order.ARRIVAL
     arrivals: int = 0
     """How many jobs with a priority have come to wait."""
     turns: Turns = field(default_factory=Turns)
@@ -167,6 +169,12 @@ class MemoryQueue:
         self.wait(row)
         return Reprioritized.OK
 
+    def put_order(self, order: Order) -> None:
+        """Say what decides among jobs of one priority, also among those that wait."""
+        self.order = order
+        for job_id in self.pending:
+            self.wait(self.rows[job_id])
+
     def requeue(self, job_id: JobId) -> Requeued:
         """Bring a dead job back, with all its attempts before it again."""
         if (row := self.rows.get(job_id)) is None:
@@ -222,9 +230,10 @@ class MemoryQueue:
         """Let a job be claimed."""
         row.state = State.PENDING
         self.pending.add(row.id)
-        if row.priority and not row.arrival:
-            self.arrivals += 1
-            row.arrival = self.arrivals
+        by_mint = self.order is Order.MINT
+        if row.priority and (row.arrival is None or (by_mint and row.arrival)):
+            self.arrivals += not by_mint
+            row.arrival = 0 if by_mint else self.arrivals
 
     def put_off(self, row: Row, due_ms: int) -> None:
         """Let a job be claimed from an instant on."""

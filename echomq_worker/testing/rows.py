@@ -36,8 +36,8 @@ class Row:
     """The scheduler that has made it, and for which planned instant (Unix ms)."""
     instant_ms: int | None = None
     priority: int = 0
-    arrival: int = 0
-    """Its number among those with a priority; it keeps its place."""
+    arrival: int | None = None
+    """Its number among those with a priority; it keeps its place. 0 in a queue in mint order."""
     group: str | None = None
     lane: str | None = None
 
@@ -62,7 +62,7 @@ class Row:
     @property
     def rank(self) -> tuple[int, int, JobId]:
         """What waiting jobs are claimed by: priority, then arrival, or mint order without one."""
-        return self.priority, self.arrival if self.priority else 0, self.id
+        return self.priority, (self.arrival or 0) if self.priority else 0, self.id
 
     def is_due(self, due_ms: int) -> None:
         """Let it expire, if that counts from when it is due, by this instant (Unix ms)."""

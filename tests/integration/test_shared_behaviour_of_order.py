@@ -6,7 +6,7 @@ from dataclasses import replace
 from echomq_worker.domain.job import Held, JobId, NewJob
 from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.outcome import Buried, HandedBack, Retried
-from echomq_worker.domain.views import Reprioritized
+from echomq_worker.domain.views import Order, Reprioritized
 from tests.support import behaviour
 from tests.support.behaviour import Driver
 from tests.support.jobs import A, B, C, D, E, F, job_id, new_job
@@ -103,6 +103,22 @@ async def test_mint_order_decides_again_for_a_job_without_a_priority(driver: Dri
     assert await driver.queue.reprioritize([B], 0) == [Reprioritized.OK]
 
     assert await claimed(driver, 9) == [A, B, C]
+
+
+async def test_tiers_may_be_in_mint_order(driver: Driver):
+    line = driver.line()
+    await driver.queue.enqueue([ranked(id_, 5) for id_ in (A, D, C)])
+    (held,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs
+
+    await driver.queue.put_order(Order.MINT)
+
+    assert await driver.queue.order() is Order.MINT
+    await driver.queue.enqueue([ranked(B, 5)])
+    await line.settle([(held, HandedBack())])
+    assert await claimed(driver, 3) == [A, B, C]
+    await driver.queue.put_order(Order.ARRIVAL)
+    await driver.queue.enqueue([ranked(F, 5), ranked(E, 5)])
+    assert await claimed(driver, 9) == [D, F, E]
 
 
 async def test_lanes_take_turns_and_share_with_flat_jobs(driver: Driver):

@@ -7,7 +7,15 @@ from echomq_worker.client.gate_ports import GateStore
 from echomq_worker.client.lane_ports import LaneStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob, State
-from echomq_worker.domain.views import JobView, KeptResult, Moved, Places, Removed, Reprioritized
+from echomq_worker.domain.views import (
+    JobView,
+    KeptResult,
+    Moved,
+    Order,
+    Places,
+    Removed,
+    Reprioritized,
+)
 from echomq_worker.errors import OutOfMemoryError, UnavailableError
 
 NOW_MS = 1_750_000_000_000
@@ -54,6 +62,7 @@ class FakeQueue:
     """What it answers to that."""
     priorities: list[tuple[list[JobId], int]] = field(default_factory=list[tuple[list[JobId], int]])
     """What was to have which priority."""
+    ordered: Order = Order.ARRIVAL
     reprioritized: Reprioritized = Reprioritized.OK
     """What it answers to that."""
 
@@ -114,6 +123,12 @@ class FakeQueue:
     async def reprioritize(self, ids: Sequence[JobId], priority: int) -> list[Reprioritized]:
         self.priorities.append((list(ids), priority))
         return [self.reprioritized] * len(ids)
+
+    async def order(self) -> Order:
+        return self.ordered
+
+    async def put_order(self, order: Order) -> None:
+        self.ordered = order
 
     def _admit(self, job: NewJob) -> Admission:
         if job.id in self.taken:

@@ -1,0 +1,53 @@
+"""What is set for a queue as a whole: `app.queues`."""
+
+from collections.abc import Callable
+
+from echomq_worker.client.client import Client
+from echomq_worker.client.ports import Queue
+from echomq_worker.domain.queue_name import check_queue_name
+from echomq_worker.domain.views import Order
+from echomq_worker.errors import InvalidArgumentError
+
+
+class Queues:
+    """The queues on the server, one at a time; where none is given, the default queue is meant.
+
+    Every method raises `ServerError` if the server refuses, or does not answer
+    (`UnavailableError`).
+
+    Args:
+        client: gives the application's client.
+        default_queue: the queue that is meant where none is given.
+    """
+
+    def __init__(self, client: Callable[[], Client], default_queue: str) -> None:
+        self._client = client
+        self._default_queue = default_queue
+
+    async def order(self, queue: str | None = None) -> Order:
+        """Return what decides among waiting jobs of the same priority."""
+        return await (await self._queue(queue)).order()
+
+    async def put_order(self, order: Order | str, /, *, queue: str | None = None) -> None:
+        """Say what decides among waiting jobs of the same priority.
+
+        Jobs that wait already are put in that order. Jobs without a priority are always in mint
+        order.
+
+        Args:
+            order: `"arrival"`: who came to wait first; or `"mint"`: whose id is older.
+            queue: the queue.
+
+        Raises:
+            InvalidArgumentError: if it is neither.
+        """
+        try:
+            wanted = Order(order)
+        except ValueError:
+            msg = f"the order is {order!a:.80}: expected 'arrival' or 'mint'"
+            raise InvalidArgumentError(msg) from None
+        await (await self._queue(queue)).put_order(wanted)
+
+    async def _queue(self, queue: str | None) -> Queue:
+        name = self._default_queue if queue is None else check_queue_name(queue)
+        return (await self._client().backends.backend()).queue(name)
