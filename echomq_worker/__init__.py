@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from echomq_worker.client import Call, Job, JobHandle, JobSender, SyncJobHandle
     from echomq_worker.client.lanes import Lanes
     from echomq_worker.client.limits import Limits
+    from echomq_worker.client.queues import Queues
     from echomq_worker.client.schedulers import Schedulers
     from echomq_worker.domain.backoff import exponential, fixed, linear, steps
     from echomq_worker.domain.cron import CronRule, cron_rule
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         no_missed,
     )
     from echomq_worker.domain.scheduling.records import PutVerdict, SchedulerState, SchedulerView
+    from echomq_worker.domain.views import Order
     from echomq_worker.errors import (
         AccessError,
         ArgumentsError,
@@ -94,10 +96,12 @@ __all__ = [
     "Limits",
     "Misfire",
     "Next",
+    "Order",
     "OutOfMemoryError",
     "Outgoing",
     "PayloadTooLargeError",
     "PutVerdict",
+    "Queues",
     "Reassigned",
     "ResultError",
     "ResultTimeoutError",
@@ -162,10 +166,12 @@ _HOMES = {
     "Limits": ("client.limits", "Limits"),
     "Misfire": ("domain.scheduling.misfire", "Misfire"),
     "Next": ("handlers", "Next"),
+    "Order": ("domain.views", "Order"),
     "OutOfMemoryError": ("errors", "OutOfMemoryError"),
     "Outgoing": ("handlers", "Outgoing"),
     "PayloadTooLargeError": ("errors", "PayloadTooLargeError"),
     "PutVerdict": ("domain.scheduling.records", "PutVerdict"),
+    "Queues": ("client.queues", "Queues"),
     "Reassigned": ("domain.lanes", "Reassigned"),
     "ResultError": ("errors", "ResultError"),
     "ResultTimeoutError": ("errors", "ResultTimeoutError"),
