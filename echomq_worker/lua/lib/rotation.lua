@@ -27,7 +27,7 @@ local function pop_lane(group, most)
   local popped = room > 0 and redis.pcall('ZPOPMIN', lane_key(group), math.min(most, room)) or {}
   if popped.err then return {}, false end
   local count = #popped / 2
-  for i = 1, rate and #popped or 0, 2 do take_token(rate, popped[i] .. ':' .. i) end
+  for i = 1, rate and #popped or 0, 2 do take_token(rate, popped[i] .. string.format(':%.0f', now)) end
   local backlog = redis.pcall('ZCARD', lane_key(group))
   local more = type(backlog) == 'number' and backlog > 0
   if more and count == free then shut_gate('rate:lane:' .. group) end
@@ -62,7 +62,7 @@ local function take_turn(limit)
     redis.call('LPUSH', lane_ring, group)
     redis.call('HSET', lane_credit, group, credit)
   else
-    if more then redis.call('RPUSH', lane_ring, group) end
+    if more then put_on_ring(group) end
     if weight > 1 then redis.call('HDEL', lane_credit, group) end
   end
   return group, popped, more
