@@ -93,6 +93,23 @@ def test_the_program_about_tenants_sets_what_it_says(folder: Path, dev: Daemon):
         assert told in done.stdout
 
 
+def test_the_program_about_priorities_sends_what_it_says(folder: Path, dev: Daemon):
+    url = printed_url(dev)
+
+    done = subprocess.run(
+        [sys.executable, "urgent.py"],
+        cwd=folder,
+        env=environment(ECHOMQ_REDIS_URL=url) | {"PYTHONPATH": f"{ROOT}:{folder}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert eventually(lambda: "1 completed" in dev_counts(folder, url)), dev_counts(folder, url)
+
+
 def dev_counts(folder: Path, url: str) -> str:
     """What `echomq stats` counts: completed jobs, in words."""
     shown = echomq("stats", "--json", cwd=folder, ECHOMQ_REDIS_URL=url)
