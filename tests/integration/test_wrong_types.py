@@ -6,7 +6,7 @@ an operation does not need, it leaves alone.
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 import pytest_asyncio
@@ -14,7 +14,7 @@ import pytest_asyncio
 from echomq_worker.domain.job import After, Held
 from echomq_worker.domain.outcome import Completed
 from echomq_worker.errors import WrongTypeError
-from echomq_worker.store import Places, Presence, QueueStore, Server, ServerOptions
+from echomq_worker.store import Order, Places, Presence, QueueStore, Server, ServerOptions
 from echomq_worker.store.calls import Caller
 from echomq_worker.store.line import Line
 from tests.support.jobs import LEASE_MS, A, B, C, D, E, F, claim, job_id, new_job
@@ -23,7 +23,9 @@ from tests.support.stores import no_trouble
 
 LANE = "LAN00000000001"
 WATCH_MS = 60_000
-SIDE = {"ring", "wake", "gactive", "glimit", "paused", "flow:outbox", "quarantine"}
+SIDE = {"ring", "wake", "gactive", "glimit", "paused", "flow:outbox", "quarantine"} | {
+    *("prioritized", "pc", "turn")
+}
 IN_LANE = f"g:{LANE}:pending"
 WAITING = {"pending", "bell", "log"} | SIDE
 HANDOUT = {"active", "schedule", "meta", "clock", "call:me"} | WAITING
@@ -69,7 +71,7 @@ class Full:
 
 
 async def fill(queue: QueueStore, look: Look) -> Held:
-    """A is held, B was lost, C and another wait, D is due, E is dead; the other has no lane."""
+    """A is held, B was lost, C and two more wait, D is due, E is dead; of those, one has a lane."""
     keys = look.keys
     await queue.enqueue([new_job(A), new_job(B)])
     line = queue.line(trouble=no_trouble, worker_id="w1", watch_ms=WATCH_MS)
@@ -77,6 +79,7 @@ async def fill(queue: QueueStore, look: Look) -> Held:
     await line.aclose()
     await look.expire_lease(B)
     await queue.enqueue([new_job(C), new_job(job_id(9)), new_job(D, at_ms=1), new_job(E)])
+    await queue.enqueue([replace(new_job(job_id(8)), priority=5)])
     for command in (
         ("ZREM", keys.pending, C, E),
         ("ZADD", keys.lane(LANE), 0, C),
@@ -98,6 +101,7 @@ async def fill(queue: QueueStore, look: Look) -> Held:
         ("HSET", keys.meta, "max", 5),
         ("SET", keys.dedup("mine"), F),
         ("SET", keys.call("me"), "0 "),
+        ("SET", f"{keys.root}turn", "1"),
         ("SET", keys.pump, "w1"),
     ):
         await look.do(*command)
@@ -158,13 +162,21 @@ OPERATIONS: dict[str, tuple[Operation, set[str]]] = {
         lambda full: full.queue.reschedule([D], After(9)),
         {"schedule", "clock", "log"} | SIDE,
     ),
+    "reprioritize": (
+        lambda full: full.queue.reprioritize([job_id(9)], 5),
+        {"pending", "bell", "log"} | SIDE,
+    ),
+    "put order": (lambda full: full.queue.put_order(Order.MINT), {"meta", "prioritized"}),
+    "order": (lambda full: full.queue.order(), {"meta"}),
     "promote now": (lambda full: full.queue.promote_now([D]), WAITING | {IN_LANE, "schedule"}),
     "pause": (lambda full: full.queue.pause(reason="x", by="y"), {"meta"}),
     "resume": (lambda full: full.queue.resume(), {"meta", "pending", "bell"}),
     "leave": (lambda full: full.queue.leave("w1"), {"workers", "worker:w1", "pump", "bell"}),
     "counts": (
         lambda full: full.queue.counts(),
-        ALL_SETS | {"meta", "workers", "metrics:completed", "metrics:failed", "quarantine"},
+        ALL_SETS
+        | {"meta", "workers", "metrics:completed", "metrics:failed", "quarantine"}
+        | {"prioritized", "ring"},
     ),
     "inspect": (lambda full: full.queue.inspect(A), ALL_SETS | {"dead:at"}),
     "pending_ids": (lambda full: full.queue.pending_ids(9), {"pending"}),
