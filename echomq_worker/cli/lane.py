@@ -157,6 +157,18 @@ def weight(session: Session, *, lane: str, number: int | None, queue: str, as_js
     _report(lane, queue, "weighted", weight=number or 1, as_json=as_json)
 
 
+@lane.command()
+@_lane
+@click.option("--off", is_flag=True, help="Let it take its turn like any other.")
+@_where
+@json_option
+@with_session
+def first(session: Session, *, lane: str, off: bool, queue: str, as_json: bool) -> None:
+    """Serve LANE before all that do not go first, as long as it has work."""
+    _asked(session, queue, lambda lanes: lanes.first(lane, on=not off))
+    _report(lane, queue, "in turn" if off else "first", as_json=as_json)
+
+
 @lane.command("max")
 @_lane
 @_most

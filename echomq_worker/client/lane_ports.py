@@ -27,6 +27,10 @@ class LaneStore(Protocol):
         """Let so many jobs of a lane be served when it is its turn; None means one."""
         ...
 
+    async def first(self, lane: str, *, on: bool = True) -> bool:
+        """Serve a lane before those that do not go first; return whether that was changed."""
+        ...
+
     async def maximum(
         self, lane: str, most: int | None, on_full: OnFull | str = OnFull.REFUSE
     ) -> None:

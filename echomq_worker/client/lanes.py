@@ -70,6 +70,22 @@ class Lanes:
         """
         await (await self._lanes(queue)).weight(name, weight)
 
+    async def first(self, name: str, /, *, on: bool = True, queue: str | None = None) -> bool:
+        """Serve a lane before all that do not go first, as long as it has work.
+
+        Several such lanes take turns. The others wait for them: give such a lane a limit, or little
+        to do. Jobs without a lane keep their share.
+
+        Args:
+            name: the lane.
+            on: False lets it take its turn like any other.
+            queue: its queue.
+
+        Returns:
+            False if it was so already.
+        """
+        return await (await self._lanes(queue)).first(name, on=on)
+
     async def maximum(
         self,
         name: str,

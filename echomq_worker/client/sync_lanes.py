@@ -40,6 +40,10 @@ class SyncLanes:
         """Say what a turn of a lane is worth, as `Lanes.weight` does."""
         self._portal.call(partial(self._of().weight, name, weight, queue=queue))
 
+    def first(self, name: str, /, *, on: bool = True, queue: str | None = None) -> bool:
+        """Serve a lane before the others, as `Lanes.first` does."""
+        return self._portal.call(partial(self._of().first, name, on=on, queue=queue))
+
     def maximum(
         self,
         name: str,

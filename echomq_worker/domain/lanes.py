@@ -88,6 +88,8 @@ class LaneView:
     on_full: OnFull | None = None
     rate: str | None = None
     """How often its jobs may start, as the server has it."""
+    first: bool = False
+    """Whether it is served before the lanes that are not."""
     paused: LanePause | None = None
     oldest: str | None = None
     """The id of the waiting job that was minted first, and is next."""

@@ -23,7 +23,7 @@ local function claim_next_lane(wanted, lease)
     local group = redis.call('LPOP', lane_ring)
     if not group then return wanted end
     local popped, again = pop_lane(group, worth(group, wanted))
-    if again then redis.call('RPUSH', lane_ring, group) end
+    if again then put_on_ring(group) end
     local left = lease_turn(group, popped, again, wanted, lease)
     if left < wanted then return left end
   end

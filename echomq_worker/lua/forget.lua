@@ -22,7 +22,8 @@ end
 
 local settings = {}
 for i, name in ipairs({ 'pc', 'turn', 'wake', 'limits', 'strikes', 'busy', 'limiter', 'glimit', 'gweight', 'gcredit',
-  'gmax', 'grate', 'lane:names', 'lane:pauses' }) do
+  'gmax', 'grate', 'lane:names', 'lane:pauses',
+  'lane:first' }) do
   settings[i] = root .. name
 end
 redis.call('UNLINK', meta, completed, completed_count, failed_count, dead_at, log, quarantine, bell, clock,

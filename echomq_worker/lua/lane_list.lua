@@ -5,9 +5,9 @@
 --! rest names
 --! include lanes
 --
--- `source` is `names`, `ring`, `paused` or one of the hashes of lanes. Replies { next cursor, '0' at the end, and
+-- `source` is `names`, `ring`, `paused`, `lane:first` or one of the hashes of lanes. Replies { next cursor, '0' at the end, and
 -- for each lane { group, name, waiting, active, ceiling, weight, maximum, rate, 1 if paused, note of the pause,
--- first id, last id } }; '' stands for none.
+-- first id, last id, 1 if it goes first } }; '' stands for none.
 
 local HASHES = {
   names = 'lane:names', gactive = 'gactive', glimit = 'glimit', gweight = 'gweight', gmax = 'gmax', grate = 'grate',
@@ -21,8 +21,8 @@ local function scan_hash(key)
   for i = 1, #found[2], 2 do groups[#groups + 1] = found[2][i] end
 end
 
-local function scan_set()
-  local found = redis.pcall('SSCAN', root .. 'paused', cursor, 'COUNT', count)
+local function scan_set(key)
+  local found = redis.pcall('SSCAN', key, cursor, 'COUNT', count)
   if not found.err then next_cursor, groups = found[1], found[2] end
 end
 
@@ -49,15 +49,15 @@ local function view(group)
     group, field('lane:names', group), type(waiting) == 'number' and waiting or 0, field('gactive', group),
     field('glimit', group), field('gweight', group), field('gmax', group), field('grate', group),
     redis.pcall('SISMEMBER', root .. 'paused', group) == 1 and 1 or 0, field('lane:pauses', group), text(first[1]),
-    text(last[1]),
+    text(last[1]), redis.pcall('SISMEMBER', root .. 'lane:first', group) == 1 and 1 or 0,
   }
 end
 
 for at = names, #ARGV do groups[#groups + 1] = ARGV[at] end
 if source == 'ring' then
   scan_ring()
-elseif source == 'paused' then
-  scan_set()
+elseif source == 'paused' or source == 'lane:first' then
+  scan_set(root .. source)
 elseif HASHES[source] then
   scan_hash(root .. HASHES[source])
 end

@@ -57,7 +57,7 @@ _ROWS = {
     "hash": "meta glimit gactive gweight metrics:completed metrics:failed"
     " gcredit gmax grate lane:names lane:pauses limits strikes busy",
     "list": "wake ring flow:outbox bell clock",
-    "set": "paused",
+    "set": "paused lane:first",
     "stream": "quarantine log",
 }
 _STRINGS = (

@@ -224,6 +224,11 @@ class Keyspace:
         return self.root + "lane:pauses"
 
     @property
+    def lanes_first(self) -> str:
+        """Set: lanes that are served before the others."""
+        return self.root + "lane:first"
+
+    @property
     def lane_maxima(self) -> str:
         """Hash: lane → how many jobs may wait in it, and what becomes of one more."""
         return self.root + "gmax"

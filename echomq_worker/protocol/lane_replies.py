@@ -34,7 +34,8 @@ def pause_note(reason: str, by: str) -> bytes:
 
 def read_lane(reply: Sequence[Any], known_as: str | None = None) -> LaneView:
     """Read one lane of `lane_list.lua`; `known_as` is what it was asked for by."""
-    group, name, waiting, active, ceiling, weight, most, rate, paused, note, oldest, newest = reply
+    group, name, waiting, active, ceiling, weight, most, rate = reply[:8]
+    paused, note, oldest, newest, first = reply[8:]
     maximum, on_full = _read_maximum(most)
     own = _text(group)
     return LaneView(
@@ -47,6 +48,7 @@ def read_lane(reply: Sequence[Any], known_as: str | None = None) -> LaneView:
         maximum=maximum,
         on_full=on_full,
         rate=_text(rate) or None,
+        first=first == 1,
         paused=_read_pause(note) if paused else None,
         oldest=_text(oldest) or None,
         newest=_text(newest) or None,

@@ -23,7 +23,10 @@ from echomq_worker.protocol.lane_replies import (
 from echomq_worker.protocol.scripts import Operand
 from echomq_worker.store.wire import Reply
 
-SOURCES = ("ring", "paused", "gactive", "glimit", "grate", "gweight", "gmax", "names")
+SOURCES = (
+    *("ring", "paused", "gactive", "glimit", "grate"),
+    *("gweight", "gmax", "lane:first", "names"),
+)
 """Where lanes are written down; those that have work come first."""
 PAGE = 200
 """So many lanes are read by one call."""
@@ -72,6 +75,11 @@ class LaneStore:
         """Let so many jobs of a lane be served when it is its turn; None means one."""
         told = "" if weight is None else check_lane_count("weight", weight)
         await self._change("lane_weight", lane_operands(lane) | {"weight": told}, ())
+
+    async def first(self, lane: str, *, on: bool = True) -> bool:
+        """Serve a lane before those that do not go first; return whether that was changed."""
+        args = lane_operands(lane) | {"first": int(on)}
+        return await self._change("lane_first", args, ()) == 1
 
     async def maximum(
         self, lane: str, most: int | None, on_full: OnFull | str = OnFull.REFUSE

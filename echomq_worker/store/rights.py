@@ -19,6 +19,7 @@ _AFTER_KEY: dict[tuple[str, ...], str] = {
     (): "decr del exists get hgetall hkeys hlen hvals incr llen persist pttl rpop lpop scard "
     "smembers strlen ttl type unlink xlen zcard zpopmin",
     ("k",): "rename",
+    ("AFTER", "0", "0"): "linsert",
     ("0",): "blpop expire hdel hexists hget hmget hscan incrby lindex lpos lpush pexpire rpush "
     "sadd set sismember srem sscan xdel zmscore zrandmember zrank zrem zscan"
     " zscore",
@@ -70,7 +71,7 @@ _SCRIPTS: dict[Role, tuple[str, ...]] = {
         *("put_scheduler", "read_schedulers", "remove_scheduler", "trigger_scheduler"),
         *("pause_scheduler", "resume_scheduler"),
         *("repeat_register", "repeat_cancel", "repeat_list"),
-        *("lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max"),
+        *("lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max", "lane_first"),
         *("put_limit", "strike", "lift_strike", "read_gates", "expected_start"),
         *("lane_reassign", "lane_drain", "lane_reap", "lane_depths", "lane_list"),
     ),

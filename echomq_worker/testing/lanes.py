@@ -55,6 +55,12 @@ class InlineLanes:
         told = 1 if weight is None else check_lane_count("weight", weight)
         self._keep(replace(self._of(lane), weight=told))
 
+    async def first(self, lane: str, *, on: bool = True) -> bool:
+        """Remember that a lane is served before others."""
+        before = self._of(lane)
+        self._keep(replace(before, first=on))
+        return before.first != on
+
     async def maximum(
         self, lane: str, most: int | None, on_full: OnFull | str = OnFull.REFUSE
     ) -> None:

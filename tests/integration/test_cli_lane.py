@@ -132,6 +132,17 @@ async def test_a_queue_that_is_not_there_is_named(ask: Ask):
     assert "there is no queue 'no-such-queue'" in answer.err
 
 
+async def test_a_lane_goes_first_and_takes_its_turn_again(ask: Ask, queue: QueueStore):
+    await put(queue, "acme", A)
+
+    (told,) = (await ask("lane", "first", "acme", "-q", queue.name, "--json")).records
+    assert (told["outcome"], (await queue.lanes.inspect("acme")).first) == ("first", True)
+    assert "before others" in (await ask("lane", "inspect", "acme", "-q", queue.name)).out
+
+    await ask("lane", "first", "acme", "--off", "-q", queue.name)
+    assert not (await queue.lanes.inspect("acme")).first
+
+
 async def test_a_job_is_reassigned(ask: Ask, queue: QueueStore, line: Line):
     await put(queue, "acme", A)
     await enqueue(queue, B, C)

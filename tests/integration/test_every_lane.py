@@ -139,6 +139,10 @@ class Lanes(LaneMachine):
     def weight(self, lane: str, weight: int | None) -> None:
         self.do(self.lanes.weight(lane, weight))
 
+    @rule(lane=LANE, on=st.booleans())
+    def first(self, *, lane: str, on: bool) -> None:
+        self.do(self.lanes.first(lane, on=on))
+
     @precondition(lambda self: self.homes)
     @rule(nth=NTH, lane=LANE, flat=st.booleans())
     def reassign(self, *, nth: int, lane: str, flat: bool) -> None:

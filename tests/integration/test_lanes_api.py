@@ -32,6 +32,7 @@ async def test_what_is_set_is_told(either: EchoMQ):
     await lanes.limit("acme", 4)
     await lanes.weight("acme", 3)
     await lanes.maximum("acme", 9, "drop-oldest")
+    assert await lanes.first("acme")
     assert await lanes.pause("acme", reason="unpaid", by="ann")
     assert not await lanes.pause("acme", reason="unpaid", by="ann")
 
@@ -40,12 +41,14 @@ async def test_what_is_set_is_told(either: EchoMQ):
     assert (view.name, view.group) == ("acme", lane_group("acme"))
     assert (view.limit, view.weight, view.maximum, view.on_full) == (4, 3, 9, "drop-oldest")
     assert view.state is LaneState.PAUSED
+    assert view.first
     assert view.paused is not None
     assert (view.paused.reason, view.paused.by) == ("unpaid", "ann")
     assert [each.name for each in await lanes.list()] == ["acme"]
 
     assert await lanes.resume("acme")
     assert not await lanes.resume("acme")
+    assert await lanes.first("acme", on=False)
     await lanes.limit("acme", None)
     await lanes.weight("acme", None)
     await lanes.maximum("acme", None)
@@ -133,6 +136,7 @@ def test_code_that_blocks_can_do_the_same(server_url: str, queue_name: str):
     assert lanes.pause("acme", reason="unpaid", by="ada") is True
     lanes.limit("acme", 2)
     lanes.weight("acme", 2)
+    assert lanes.first("acme") is True
     lanes.maximum("acme", 9)
     assert [view.state for view in lanes.list()] == [LaneState.PAUSED]
     assert lanes.resume("acme") is True

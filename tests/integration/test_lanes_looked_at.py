@@ -33,12 +33,14 @@ async def test_every_way_to_know_a_lane_brings_it_into_the_list(
     await queue.lanes.pause("paused")
     await queue.lanes.limit("limited", 5)
     await queue.lanes.weight("weighted", 2)
+    await queue.lanes.first("first")
     await queue.lanes.maximum("bounded", 3, OnFull.DROP_OLDEST)
     await look.do("SADD", look.keys.lanes_paused, BOLT)
 
     views = {view.name: view for view in await queue.lanes.list()}
 
-    assert set(views) == {"ready", "active", "paused", "limited", "weighted", "bounded", BOLT}
+    known = {"ready", "active", "paused", "limited", "weighted", "bounded", "first"}
+    assert set(views) == known | {BOLT}
     assert [views[name].state for name in ("ready", "paused", "limited")] == [
         LaneState.READY,
         LaneState.PAUSED,
@@ -79,7 +81,9 @@ async def test_nonsense_that_somebody_has_left_is_read_as_nothing(queue: QueueSt
         await look.do("DEL", key)
 
 
-@pytest.mark.parametrize("key", ["ring", "paused", "glimit", "gweight", "gmax", "lane:pauses"])
+@pytest.mark.parametrize(
+    "key", ["ring", "paused", "glimit", "gweight", "gmax", "lane:pauses", "lane:first"]
+)
 async def test_a_key_of_another_type_is_named_and_nothing_is_changed(
     queue: QueueStore, look: Look, key: str
 ):
@@ -94,6 +98,7 @@ async def test_a_key_of_another_type_is_named_and_nothing_is_changed(
         queue.lanes.limit("acme", 1),
         queue.lanes.weight("acme", 1),
         queue.lanes.maximum("acme", 1),
+        queue.lanes.first("acme"),
         queue.lanes.reassign(A, "bolt"),
         queue.lanes.drain("acme"),
         queue.lanes.reap("acme"),

@@ -3,13 +3,14 @@
 import pytest
 
 from echomq_worker.domain.gates import Rate
+from echomq_worker.domain.job import NewJob
 from echomq_worker.domain.lanes import Turn, lane_group
 from echomq_worker.domain.outcome import Completed, HandedBack
 from echomq_worker.errors import InvalidArgumentError, WrongTypeError
 from echomq_worker.store import QueueStore
 from echomq_worker.store.line import Line
 from tests.support.cut_wire import CutWire, Fault
-from tests.support.jobs import LEASE_MS, A, B, C, D, E, claim, job_id
+from tests.support.jobs import LEASE_MS, A, B, C, D, E, claim, claim_one, job_id
 from tests.support.lanes import ACME, BOLT, put, ring
 from tests.support.look import Look
 
@@ -132,6 +133,50 @@ async def test_a_job_that_waits_at_a_gate_leaves_its_lane_to_the_others(
     got = [job.id for job in await claim(line)] or [job.id for job in await claim(line)]
 
     assert got == [B]
+
+
+async def test_lanes_that_go_first_take_turns_before_the_others(
+    queue: QueueStore, line: Line, look: Look
+):
+    for n, lane in enumerate(("acme", "bolt", "cork", "dune")):
+        await put(queue, lane, *(job_id(4 * n + m) for m in range(3)))
+    assert await queue.lanes.first("cork")
+    assert await queue.lanes.first("dune")
+    assert not await queue.lanes.first("dune")
+
+    served = [(await claim_one(line)).lane for _ in range(12)]
+
+    assert served[:6] == ["cork", "dune"] * 3
+    assert served[6:] == ["acme", "bolt"] * 3
+
+
+async def test_a_lane_that_goes_first_comes_back_to_the_head(
+    queue: QueueStore, line: Line, look: Look
+):
+    await put(queue, "acme", A, B)
+    await put(queue, "bolt", C)
+    await queue.lanes.first("bolt")
+    await queue.lanes.limit("bolt", 1)
+    await put(queue, "bolt", D)
+    running = await claim_one(line)
+    assert (running.lane, await ring(look)) == ("bolt", [ACME])
+
+    await line.settle([(running, Completed())])
+    assert await ring(look) == [BOLT, ACME]
+
+    assert await queue.lanes.first("bolt", on=False)
+    assert not await queue.lanes.first("bolt", on=False)
+    assert await ring(look) == [ACME, BOLT]
+
+
+async def test_flat_jobs_keep_their_share_beside_lanes_that_go_first(queue: QueueStore, line: Line):
+    await put(queue, "acme", *(job_id(n) for n in range(10)))
+    await queue.lanes.first("acme")
+    await queue.enqueue([NewJob(job_id(n), b"x") for n in range(10, 20)])
+
+    served = [job.lane for job in await claim(line, 10)]
+
+    assert served.count("acme") == 5
 
 
 async def test_an_unanswered_claim_is_asked_again_and_takes_no_more(

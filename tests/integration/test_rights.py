@@ -143,6 +143,8 @@ async def tend_lanes(queue: QueueStore, line: Line) -> None:
     jobs = [NewJob(job_id(n), b"x", group=here, lane="here") for n in range(70, 76)]
     await lanes.maximum("here", 5, "drop-oldest")
     await lanes.weight("here", 2)
+    await lanes.first("here")
+    await lanes.first("there")
     await lanes.limit("here", 4)
     await queue.enqueue(jobs)
     await line.claim_lane(limit=1, lease_ms=1, lane="here")
@@ -150,6 +152,7 @@ async def tend_lanes(queue: QueueStore, line: Line) -> None:
     await lanes.pause("here")
     await lanes.resume("here")
     await lanes.reassign(jobs[-1].id, "there")
+    await lanes.first("here", on=False)
     await lanes.depths([here, there])
     await lanes.list()
     await lanes.reap("here")

@@ -29,6 +29,27 @@ local function lane_active(group)
   return tonumber(redis.call('HGET', lane_actives, group)) or 0
 end
 
+-- Put a lane at the tail of the ring; one that goes first, behind the others of its kind at the head.
+local preferred_lanes
+local function put_on_ring(group)
+  local first = root .. 'lane:first'
+  if preferred_lanes == nil then preferred_lanes = tonumber(redis.pcall('SCARD', first)) or 0 end
+  if preferred_lanes == 0 or redis.call('SISMEMBER', first, group) == 0 then
+    redis.call('RPUSH', lane_ring, group)
+    return
+  end
+  local last
+  for _, other in ipairs(redis.call('LRANGE', lane_ring, 0, math.min(preferred_lanes, SEARCHED) - 1)) do
+    if redis.call('SISMEMBER', first, other) == 0 then break end
+    last = other
+  end
+  if last then
+    redis.call('LINSERT', lane_ring, 'AFTER', last, group)
+  else
+    redis.call('LPUSH', lane_ring, group)
+  end
+end
+
 -- A short ring is searched, which also mends what others have left wrong.
 local function in_rotation(group, was_out)
   if redis.call('LLEN', lane_ring) > SEARCHED then return not was_out end
@@ -42,7 +63,7 @@ local function ring_lane(group, was_out)
   if redis.call('SISMEMBER', root .. 'paused', group) == 1 then return false end
   local ceiling = lane_ceiling(group)
   if ceiling and lane_active(group) >= ceiling then return false end
-  redis.call('RPUSH', lane_ring, group)
+  put_on_ring(group)
   redis.call('LPUSH', root .. 'wake', '1')
   redis.call('LTRIM', root .. 'wake', 0, WAKE_CAP)
   return true

@@ -9,6 +9,6 @@ local function wrong_side_key()
     root .. 'prioritized', 'zset', root .. 'pc', 'string', root .. 'turn', 'string', root .. 'gweight', 'hash',
     root .. 'gcredit', 'hash', root .. 'lane:names', 'hash', root .. 'limits', 'hash', root .. 'strikes', 'hash',
     root .. 'gates', 'zset', root .. 'busy', 'hash', root .. 'grate', 'hash',
-    root .. 'gmax', 'hash', root .. 'lane:pauses', 'hash',
+    root .. 'gmax', 'hash', root .. 'lane:pauses', 'hash', root .. 'lane:first', 'set',
   })
 end
