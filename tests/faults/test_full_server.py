@@ -25,6 +25,7 @@ from echomq_worker.store import (
     Presence,
     QueueStore,
     Removed,
+    Reprioritized,
     Requeued,
     Server,
     ServerOptions,
@@ -228,6 +229,15 @@ async def test_waiting_jobs_are_moved_to_another_time_and_let_run(full: Full, ow
     assert await full.queue.reschedule([D], After(60_000)) == [Moved.OK]
     assert await full.queue.promote_now([D]) == [Moved.OK]
     assert D in (await own_look.places())["pending"]
+
+
+async def test_jobs_get_another_priority(full: Full, own_look: Look):
+    assert await full.queue.reprioritize([C, D, A], -1) == [
+        Reprioritized.OK,
+        Reprioritized.NOT_WAITING,
+        Reprioritized.NOT_WAITING,
+    ]
+    assert await own_look.members(f"{own_look.keys.root}prioritized") == [C]
 
 
 async def test_the_queue_can_be_paused_and_resumed(full: Full):

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from echomq_worker.domain.job import After, At, Due, Held, JobId
 from echomq_worker.domain.outcome import Buried, Completed, HandedBack, Outcome, Retried, Snoozed
-from echomq_worker.domain.views import JobView, Places
+from echomq_worker.domain.views import JobView, Order, Places
 from echomq_worker.store import Server, ServerOptions
 from tests.support.behaviour import Driver, InlineDriver, LinePort, ServerDriver
 from tests.support.jobs import A, B, C, new_job
@@ -30,7 +30,9 @@ OUTCOMES: list[Outcome] = [
 Step = tuple[str, *tuple[object, ...]]
 
 STEPS = st.one_of(
-    st.tuples(st.just("enqueue"), IDS, st.sampled_from([None, MINUTE_MS])),
+    st.tuples(
+        st.just("enqueue"), IDS, st.sampled_from([None, MINUTE_MS]), st.sampled_from([None, -1, 2])
+    ),
     st.tuples(st.just("claim"), st.integers(0, 3), st.integers(0, 3)),
     st.tuples(
         st.just("settle"),
@@ -47,6 +49,8 @@ STEPS = st.one_of(
     st.tuples(st.just("reschedule"), IDS, st.sampled_from([After(0), After(MINUTE_MS), At(1)])),
     st.tuples(st.just("promote_now"), IDS),
     st.tuples(st.just("remove"), IDS, st.sampled_from(list(Places))),
+    st.tuples(st.just("reprioritize"), IDS, st.sampled_from([0, -1, 2])),
+    st.tuples(st.just("put_order"), st.sampled_from(Order)),
     st.tuples(st.just("pause")),
     st.tuples(st.just("resume")),
 )
@@ -74,8 +78,9 @@ class History:
         kept = await self.driver.queue.result(job_id)
         return view and _timeless(view), kept and (kept.outcome, kept.result)
 
-    async def do_enqueue(self, job_id: JobId, after_ms: int | None) -> object:
-        return await self.driver.queue.enqueue([new_job(job_id, after_ms=after_ms)])
+    async def do_enqueue(self, job_id: JobId, after_ms: int | None, priority: int | None) -> object:
+        job = replace(new_job(job_id, after_ms=after_ms), priority=priority)
+        return await self.driver.queue.enqueue([job])
 
     async def do_claim(self, limit: int, promote: int) -> object:
         claimed = await self.line.claim(limit=limit, lease_ms=MINUTE_MS, promote=promote)
@@ -121,6 +126,13 @@ class History:
 
     async def do_promote_now(self, job_id: JobId) -> object:
         return await self.driver.queue.promote_now([job_id])
+
+    async def do_reprioritize(self, job_id: JobId, priority: int) -> object:
+        return await self.driver.queue.reprioritize([job_id], priority)
+
+    async def do_put_order(self, order: Order) -> object:
+        await self.driver.queue.put_order(order)
+        return await self.driver.queue.order()
 
     async def do_remove(self, job_id: JobId, places: Places) -> object:
         return await self.driver.queue.remove(job_id, places)
