@@ -94,6 +94,7 @@ LIMITS = (
     Limit("name of a queue", f"{QUEUE_NAME} of `A-Z a-z 0-9 . _ -`", _REFUSED),
     Limit("name of a worker", f"{WORKER_NAME} of `A-Z a-z 0-9 . _ : @ -`", "refused at start"),
     Limit("name of a scheduler", f"{SCHEDULER_NAME} visible ASCII characters", _REFUSED),
+    Limit("priority of a job", "-2^20 to 2^20, a whole number", _REFUSED),
     Limit("name of a lane", f"{LANE_NAME} visible ASCII characters", _REFUSED),
     Limit("cron expression", f"{CRON_EXPRESSION} characters", _REFUSED),
     Limit("interval of a scheduler", f"{SHORTEST_INTERVAL_MS} ms at least", _REFUSED),

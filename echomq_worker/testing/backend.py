@@ -233,7 +233,7 @@ class InlineQueue:
     async def pending_ids(self, limit: int, *, newest_first: bool = False) -> list[JobId]:
         """Return ids that wait in `pending`, in mint order or reversed."""
         with self._lock:
-            return sorted(self.memory.pending, reverse=newest_first)[:limit]
+            return sorted(self.memory.flat(), reverse=newest_first)[:limit]
 
     def _remember(self, jobs: Iterable[NewJob]) -> None:
         now_ms = self.memory.now()

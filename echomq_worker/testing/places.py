@@ -215,6 +215,11 @@ class MemoryQueue:
             workers=sum(until_ms > self.now() for until_ms in self.workers.values()),
         )
 
+    def flat(self) -> list[JobId]:
+        """Return the waiting jobs that have neither a priority nor a lane."""
+        rows = (self.rows[job_id] for job_id in self.pending)
+        return [row.id for row in rows if not row.priority and row.group is None]
+
     def has_work(self) -> bool:
         """Return whether a claim would hand out a job now."""
         return not self.paused and bool(self.pending or self.due(1))

@@ -5,11 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from echomq_worker.domain.job import After, Held, JobId, NewJob
+from echomq_worker.domain.job import After, Held, JobId, NewJob, State
 from echomq_worker.domain.outcome import Buried, Completed, HandedBack, Retried, Verdict
 from echomq_worker.domain.priority import HIGHEST, TIER, priority_score
 from echomq_worker.errors import EchoMQError, InvalidArgumentError, InvalidIdError, WrongTypeError
-from echomq_worker.store import Order, QueueStore, Reprioritized, Server, ServerOptions
+from echomq_worker.store import (
+    Order,
+    Places,
+    QueueStore,
+    Removed,
+    Reprioritized,
+    Server,
+    ServerOptions,
+)
 from echomq_worker.store.line import Line
 from tests.support.jobs import (
     LEASE_MS,
@@ -160,6 +168,20 @@ async def test_a_job_that_was_reaped_while_it_ran_is_still_its_holders_while_it_
 async def test_a_waiting_job_with_a_priority_rings_for_a_claimer(queue: QueueStore, look: Look):
     await queue.enqueue([ranked(A, 3)])
     assert await look.bells() == 1
+
+
+async def test_a_waiting_job_with_a_priority_is_seen_and_can_be_removed(
+    queue: QueueStore, look: Look
+):
+    await queue.enqueue([ranked(A, 3), ranked(B, 3)])
+    view = await queue.inspect(A)
+    assert view is not None
+    assert (view.state, view.priority) == (State.PENDING, 3)
+
+    assert await queue.remove(A, Places.WAITING) is Removed.OK
+
+    assert list(await prioritized(look)) == [B]
+    assert await queue.inspect(A) is None
 
 
 # --- the counter ----------------------------------------------------------------------------
