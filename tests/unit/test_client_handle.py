@@ -264,18 +264,12 @@ async def test_a_time_that_cannot_be_meant_moves_nothing(when: Any) -> None:
     assert queue.moves == []
 
 
-@pytest.mark.parametrize("done", [Reprioritized.OK, Reprioritized.NOT_WAITING])
-async def test_a_job_gets_another_priority(done: Reprioritized) -> None:
+@pytest.mark.parametrize("done", [Reprioritized.OK, Reprioritized.NOT_WAITING, Reprioritized.GONE])
+async def test_a_job_gets_another_priority_unless_it_is_gone(done: Reprioritized) -> None:
     handle, queue, _ = made()
     queue.reprioritized = done
-    assert await handle.reprioritize(-5)
+    assert await handle.reprioritize(-5) is (done is not Reprioritized.GONE)
     assert queue.priorities == [([JOB], -5)]
-
-
-async def test_a_job_that_is_gone_gets_no_other_priority() -> None:
-    handle, queue, _ = made()
-    queue.reprioritized = Reprioritized.GONE
-    assert not await handle.reprioritize(0)
 
 
 async def test_a_job_of_a_lane_gets_no_priority() -> None:
