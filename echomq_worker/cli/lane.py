@@ -18,6 +18,7 @@ from echomq_worker.cli.options import json_option, queue_option, with_session
 from echomq_worker.cli.output import Column, say, write_json, write_pairs, write_rows
 from echomq_worker.cli.session import Session
 from echomq_worker.cli.words import count_of
+from echomq_worker.domain.gates import parse_rate
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.lanes import OnFull, Reassigned, check_lane_name
@@ -159,6 +160,30 @@ def weight(session: Session, *, lane: str, number: int | None, queue: str, as_js
 
 @lane.command()
 @_lane
+@click.argument("rate", metavar="RATE|none")
+@click.option("--burst", type=int, help="So many may start at once after a rest.")
+@click.option("--sliding", is_flag=True, help="Count in a sliding window instead.")
+@_where
+@json_option
+@with_session
+def rate(  # noqa: PLR0913 - an option each
+    session: Session,
+    *,
+    lane: str,
+    rate: str,
+    burst: int | None,
+    sliding: bool,
+    queue: str,
+    as_json: bool,
+) -> None:
+    """Let jobs of LANE start so often, on all workers together: RATE is such as 50/s or 5/10s."""
+    read = None if rate == "none" else parse_rate(rate, burst=burst, sliding=sliding)
+    _asked(session, queue, lambda lanes: lanes.rate(lane, read))
+    _report(lane, queue, "rated", rate=None if read is None else str(read), as_json=as_json)
+
+
+@lane.command()
+@_lane
 @click.option("--off", is_flag=True, help="Let it take its turn like any other.")
 @_where
 @json_option
@@ -242,7 +267,9 @@ def _asked(session: Session, queue: str, question: Callable[[LaneStore], Awaitab
     return ask(session, asked)
 
 
-def _report(lane: str, queue: str, outcome: str, *, as_json: bool, **told: int | None) -> None:
+def _report(
+    lane: str, queue: str, outcome: str, *, as_json: bool, **told: int | str | None
+) -> None:
     if as_json:
         write_json({"name": lane, "queue": queue, "outcome": outcome, **told})
         return

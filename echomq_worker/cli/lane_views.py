@@ -21,7 +21,7 @@ def lane_record(queue: str, view: LaneView) -> dict[str, Any]:
         "first": view.first,
         "maximum": view.maximum,
         "on_full": None if view.on_full is None else view.on_full.value,
-        "rate": view.rate,
+        "rate": None if view.rate is None else str(view.rate),
         "paused_at": None if paused is None else rfc3339(paused.since_ms),
         "paused_by": None if paused is None else paused.by,
         "reason": None if paused is None else paused.reason,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.lanes import LaneView, OnFull, Reassigned
 from echomq_worker.domain.replies import Reaped
@@ -25,6 +26,10 @@ class LaneStore(Protocol):
 
     async def weight(self, lane: str, weight: int | None) -> None:
         """Let so many jobs of a lane be served when it is its turn; None means one."""
+        ...
+
+    async def rate(self, lane: str, rate: Rate | None) -> bool:
+        """Set how often jobs of a lane may start; return whether that was changed."""
         ...
 
     async def first(self, lane: str, *, on: bool = True) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from echomq_worker.client.client import Client
 from echomq_worker.client.lane_ports import LaneStore
+from echomq_worker.domain.gates import parse_rate
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.lanes import LaneView, Reassigned
@@ -69,6 +70,32 @@ class Lanes:
             queue: its queue.
         """
         await (await self._lanes(queue)).weight(name, weight)
+
+    async def rate(
+        self,
+        name: str,
+        rate: str | None,
+        /,
+        *,
+        burst: int | None = None,
+        sliding: bool = False,
+        queue: str | None = None,
+    ) -> bool:
+        """Limit how often jobs of a lane may start: `await app.lanes.rate("acme", "50/s")`.
+
+        Args:
+            name: the lane.
+            rate: how many in how long, such as `"50/s"` or `"5/10s"`; None takes the limit away.
+            burst: how many may start at once after a rest (a token bucket); by default what a
+                tenth of a second brings, at least 1.
+            sliding: count starts in a sliding window instead: never more than that in any.
+            queue: its queue.
+
+        Returns:
+            False if it was so already.
+        """
+        read = None if rate is None else parse_rate(rate, burst=burst, sliding=sliding)
+        return await (await self._lanes(queue)).rate(name, read)
 
     async def first(self, name: str, /, *, on: bool = True, queue: str | None = None) -> bool:
         """Serve a lane before all that do not go first, as long as it has work.

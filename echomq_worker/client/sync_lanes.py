@@ -40,6 +40,20 @@ class SyncLanes:
         """Say what a turn of a lane is worth, as `Lanes.weight` does."""
         self._portal.call(partial(self._of().weight, name, weight, queue=queue))
 
+    def rate(
+        self,
+        name: str,
+        rate: str | None,
+        /,
+        *,
+        burst: int | None = None,
+        sliding: bool = False,
+        queue: str | None = None,
+    ) -> bool:
+        """Limit how often jobs of a lane may start, as `Lanes.rate` does."""
+        asked = partial(self._of().rate, name, rate, burst=burst, sliding=sliding, queue=queue)
+        return self._portal.call(asked)
+
     def first(self, name: str, /, *, on: bool = True, queue: str | None = None) -> bool:
         """Serve a lane before the others, as `Lanes.first` does."""
         return self._portal.call(partial(self._of().first, name, on=on, queue=queue))

@@ -7,6 +7,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import cast
 
+from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.ids import encode, parse_id
 from echomq_worker.domain.limits import LANE_COUNT, LANE_NAME
 from echomq_worker.errors import InvalidArgumentError, InvalidIdError
@@ -86,8 +87,8 @@ class LaneView:
     maximum: int | None = None
     """How many of its jobs may wait."""
     on_full: OnFull | None = None
-    rate: str | None = None
-    """How often its jobs may start, as the server has it."""
+    rate: Rate | None = None
+    """How often its jobs may start."""
     first: bool = False
     """Whether it is served before the lanes that are not."""
     paused: LanePause | None = None

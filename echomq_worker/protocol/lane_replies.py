@@ -1,14 +1,17 @@
 """How lanes are spelled as operands of scripts, and replies about them read back as values."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
+from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.lanes import LanePause, LaneView, OnFull, lane_group
 from echomq_worker.protocol.rows import read_number
 from echomq_worker.protocol.scripts import Operand
 
 _WORDS = {OnFull.REFUSE: "refuse", OnFull.DROP_OLDEST: "drop"}
+_RULE = re.compile(r"([0-9]{1,15}) ([0-9]{1,15}) ([0-9]{1,15}) (bucket|window)")
 _ON_FULL = {word: on_full for on_full, word in _WORDS.items()}
 
 
@@ -47,7 +50,7 @@ def read_lane(reply: Sequence[Any], known_as: str | None = None) -> LaneView:
         weight=read_number(weight) or 1,
         maximum=maximum,
         on_full=on_full,
-        rate=_text(rate) or None,
+        rate=_read_rate(_text(rate)),
         first=first == 1,
         paused=_read_pause(note) if paused else None,
         oldest=_text(oldest) or None,
@@ -59,6 +62,15 @@ def _read_maximum(text: bytes) -> tuple[int | None, OnFull | None]:
     number, _, word = text.partition(b" ")
     maximum, on_full = read_number(number), _ON_FULL.get(_text(word))
     return (None, None) if not maximum or on_full is None else (maximum, on_full)
+
+
+def _read_rate(rule: str) -> Rate | None:
+    """Read `<count> <window ms> <burst> bucket`, or the same with `window`."""
+    found = _RULE.fullmatch(rule)
+    if found is None:
+        return None
+    count, window_ms, burst = (int(found[i]) for i in (1, 2, 3))
+    return Rate(count, window_ms, burst, found[4] == "window")
 
 
 def _read_pause(text: bytes) -> LanePause:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
+from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.lanes import (
@@ -75,6 +76,15 @@ class LaneStore:
         """Let so many jobs of a lane be served when it is its turn; None means one."""
         told = "" if weight is None else check_lane_count("weight", weight)
         await self._change("lane_weight", lane_operands(lane) | {"weight": told}, ())
+
+    async def rate(self, lane: str, rate: Rate | None) -> bool:
+        """Set how often jobs of a lane may start; None takes the rate away.
+
+        Returns:
+            False if it was so already.
+        """
+        args = lane_operands(lane) | {"rule": "" if rate is None else rate.rule}
+        return await self._change("lane_rate", args, ()) == 1
 
     async def first(self, lane: str, *, on: bool = True) -> bool:
         """Serve a lane before those that do not go first; return whether that was changed."""

@@ -72,6 +72,7 @@ _SCRIPTS: dict[Role, tuple[str, ...]] = {
         *("pause_scheduler", "resume_scheduler"),
         *("repeat_register", "repeat_cancel", "repeat_list"),
         *("lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max", "lane_first"),
+        "lane_rate",
         *("put_limit", "strike", "lift_strike", "read_gates", "expected_start"),
         *("lane_reassign", "lane_drain", "lane_reap", "lane_depths", "lane_list"),
     ),

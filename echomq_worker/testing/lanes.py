@@ -4,6 +4,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.lanes import (
@@ -54,6 +55,12 @@ class InlineLanes:
         """Remember how many jobs of a lane are served at its turn."""
         told = 1 if weight is None else check_lane_count("weight", weight)
         self._keep(replace(self._of(lane), weight=told))
+
+    async def rate(self, lane: str, rate: Rate | None) -> bool:
+        """Remember how often jobs of a lane may start."""
+        before = self._of(lane)
+        self._keep(replace(before, rate=rate))
+        return before.rate != rate
 
     async def first(self, lane: str, *, on: bool = True) -> bool:
         """Remember that a lane is served before others."""

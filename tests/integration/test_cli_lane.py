@@ -132,6 +132,20 @@ async def test_a_queue_that_is_not_there_is_named(ask: Ask):
     assert "there is no queue 'no-such-queue'" in answer.err
 
 
+async def test_a_lane_has_a_rate(ask: Ask, queue: QueueStore):
+    await put(queue, "acme", A)
+
+    (told,) = (await ask("lane", "rate", "acme", "5/10s", "-q", queue.name, "--json")).records
+    refused = await ask("lane", "rate", "acme", "5", "-q", queue.name)
+    (seen,) = (await ask("lane", "list", "-q", queue.name, "--json")).records
+
+    assert told["rate"] == seen["rate"] == "5/10s burst 1"
+    assert refused.code == ExitCode.USAGE
+    assert "expected how many in how long" in refused.err
+    await ask("lane", "rate", "acme", "none", "-q", queue.name)
+    assert (await queue.lanes.inspect("acme")).rate is None
+
+
 async def test_a_lane_goes_first_and_takes_its_turn_again(ask: Ask, queue: QueueStore):
     await put(queue, "acme", A)
 

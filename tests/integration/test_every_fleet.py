@@ -76,6 +76,7 @@ LANES = {"lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max"} |
     "lane_drain",
     "lane_reap",
     "lane_first",
+    "lane_rate",
     "claim_lane",
 }
 """Scripts that test_every_lane.py runs in any order."""

@@ -6,6 +6,7 @@ import pytest
 import pytest_asyncio
 
 from echomq_worker import EchoMQ, InvalidArgumentError, InvalidIdError, LaneState, Reassigned
+from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.lanes import lane_group
 from echomq_worker.errors import InvalidQueueError
 from echomq_worker.store.line import Line
@@ -33,6 +34,8 @@ async def test_what_is_set_is_told(either: EchoMQ):
     await lanes.weight("acme", 3)
     await lanes.maximum("acme", 9, "drop-oldest")
     assert await lanes.first("acme")
+    assert await lanes.rate("acme", "50/s", burst=10)
+    assert not await lanes.rate("acme", "50/s", burst=10)
     assert await lanes.pause("acme", reason="unpaid", by="ann")
     assert not await lanes.pause("acme", reason="unpaid", by="ann")
 
@@ -42,6 +45,7 @@ async def test_what_is_set_is_told(either: EchoMQ):
     assert (view.limit, view.weight, view.maximum, view.on_full) == (4, 3, 9, "drop-oldest")
     assert view.state is LaneState.PAUSED
     assert view.first
+    assert view.rate == Rate(50, 1_000, 10)
     assert view.paused is not None
     assert (view.paused.reason, view.paused.by) == ("unpaid", "ann")
     assert [each.name for each in await lanes.list()] == ["acme"]
@@ -49,6 +53,7 @@ async def test_what_is_set_is_told(either: EchoMQ):
     assert await lanes.resume("acme")
     assert not await lanes.resume("acme")
     assert await lanes.first("acme", on=False)
+    assert await lanes.rate("acme", None)
     await lanes.limit("acme", None)
     await lanes.weight("acme", None)
     await lanes.maximum("acme", None)
@@ -89,6 +94,8 @@ async def test_what_makes_no_sense_is_refused_before_anything_is_sent(either: Ec
         lambda: lanes.weight("acme", 0),
         lambda: lanes.maximum("acme", 0),
         lambda: lanes.maximum("acme", 3, "explode"),
+        lambda: lanes.rate("acme", "50"),
+        lambda: lanes.rate("a b", "50/s"),
         lambda: lanes.depths(["acme", "ü"]),
         lambda: lanes.list(limit=0),
         lambda: lanes.list(offset=-1),
@@ -137,6 +144,7 @@ def test_code_that_blocks_can_do_the_same(server_url: str, queue_name: str):
     lanes.limit("acme", 2)
     lanes.weight("acme", 2)
     assert lanes.first("acme") is True
+    assert lanes.rate("acme", "5/10s", sliding=True) is True
     lanes.maximum("acme", 9)
     assert [view.state for view in lanes.list()] == [LaneState.PAUSED]
     assert lanes.resume("acme") is True

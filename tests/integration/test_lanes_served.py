@@ -88,11 +88,14 @@ async def test_a_rate_of_the_lane_holds_for_these_claims_too(
     queue: QueueStore, line: Line, look: Look
 ):
     await put(queue, "acme", A, B, C)
-    await queue.gates.limit_rate(f"lane:{ACME}", Rate(count=2, window_ms=3_600_000, burst=2))
+    await queue.lanes.rate("acme", Rate(count=2, window_ms=3_600_000, burst=2))
 
     assert await served(line, lane="acme") == [A, B]
     assert await served(line, lane="acme") == await served(line) == []
     assert await ring(look) == []
+
+    await queue.lanes.rate("acme", None)
+    assert [job.id for job in await claim(line)] == [C]
 
 
 @pytest.mark.parametrize("turn", Turn)

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 import redis
 
-from echomq_worker.domain.gates import parse_rate
+from echomq_worker.domain.gates import Rate, parse_rate
 from echomq_worker.domain.job import At, NewJob
 from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.outcome import Buried, Completed, Retried, Snoozed
@@ -144,6 +144,7 @@ async def tend_lanes(queue: QueueStore, line: Line) -> None:
     await lanes.maximum("here", 5, "drop-oldest")
     await lanes.weight("here", 2)
     await lanes.first("here")
+    await lanes.rate("here", Rate(99, 1))
     await lanes.first("there")
     await lanes.limit("here", 4)
     await queue.enqueue(jobs)

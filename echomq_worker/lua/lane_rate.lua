@@ -1,0 +1,22 @@
+-- Say how often jobs of a lane may start, by a rule as put_limit.lua has it; '' takes the rate away. Safe to
+-- repeat: the same rule again changes nothing.
+--
+--! keys root pending active bell clock
+--! args lane name rule
+--! include time waiting gates lane_name side check
+--
+-- `name` is what the lane was made from, or ''. Replies 1, or 0 if it was so before.
+
+local wrong = wrong_type({ pending, 'zset', active, 'zset', bell, 'list', clock, 'list' }) or wrong_side_key()
+if wrong then return wrong end
+
+local rates, gate = root .. 'grate', 'rate:lane:' .. lane
+if (redis.call('HGET', rates, lane) or '') == rule then return 0 end
+redis.call('HDEL', rates, lane)
+if rule ~= '' then
+  redis.call('HSET', rates, lane, rule)
+  keep_lane_name(lane, name)
+end
+redis.call('DEL', root .. gate)
+ask_gates_again(gate)
+return 1
