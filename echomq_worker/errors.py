@@ -73,6 +73,14 @@ class LaneFullError(EchoMQError):
         self.ids = tuple(ids)
 
 
+class NotPausedError(EchoMQError):
+    """A queue has to be paused before all of it is removed."""
+
+
+class ActiveJobsError(EchoMQError):
+    """Jobs of the queue are active, so it was left alone."""
+
+
 class SettingsError(EchoMQError):
     """One or more settings cannot be used.
 

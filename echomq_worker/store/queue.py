@@ -28,6 +28,7 @@ from echomq_worker.store.inspect import Inspector
 from echomq_worker.store.lanes import LaneStore
 from echomq_worker.store.line import Line, LineScripts, Trouble
 from echomq_worker.store.moving import Mover
+from echomq_worker.store.operator import OperatorStore
 from echomq_worker.store.options import ServerOptions
 from echomq_worker.store.producer import Producer
 from echomq_worker.store.reads import QueueReads
@@ -59,6 +60,7 @@ class QueueStore(QueueReads):
         self.repeats = RepeatStore(self._change, options.log_size)
         self.gates = GateStore(self._change)
         self.lanes = LaneStore(self._change, options.log_size)
+        self.operator = OperatorStore(self.keys, self._change, self._scan, options.log_size)
         verify = self._extension.verify
         self.schedulers = SchedulerStore(self.keys, self._wire, verify, log_size=options.log_size)
 
@@ -281,6 +283,10 @@ class QueueStore(QueueReads):
     ) -> Reply:
         await self._extension.verify(claim=False)
         return await run_script(self._wire, self._bind(name), args, rest)
+
+    async def _scan(self, cursor: int, pattern: str) -> tuple[int, Sequence[bytes]]:
+        found, names = await self._wire.command("SCAN", cursor, "MATCH", pattern, "COUNT", 500)
+        return int(found), names
 
     def _logged(self, args: Mapping[str, Operand]) -> dict[str, Operand]:
         return {**args, "log_size": self._options.log_size}

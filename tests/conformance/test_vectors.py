@@ -13,6 +13,8 @@ PLANES = (
     *("ids", "keyspace", "jobs", "schedule", "retry", "reap_stalled", "fence", "hazards"),
     "repeat",
     "lanes",
+    "ops",
+    "locks",
 )
 
 

@@ -1,0 +1,68 @@
+-- Remove at most `budget` jobs of a paused queue, wherever they are, and nobody is told: the queue goes as a
+-- whole. To be called until it finds none. What else belongs to the queue goes afterwards, and `meta`
+-- last, so that a queue that is half gone stays paused. Safe to repeat.
+--
+--! keys root pending active schedule dead meta
+--! args force budget last
+--! include check
+--
+-- `force`: 1 even if jobs are active. `last`: 1 to remove `meta` too, once nothing else is left. Replies 1 if
+-- there may be more, 0 if not, 2 if the queue is not paused, 3 if jobs are active.
+
+local PARTS = { '', ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
+local AT_ONCE = 500
+if not whole(budget, 1) then return bad_argument('budget') end
+local wrong = wrong_type({ meta, 'hash' })
+if wrong then return wrong end
+
+local function length(command, key)
+  local count = redis.pcall(command, key)
+  return type(count) == 'number' and count or 0
+end
+
+if redis.call('HEXISTS', meta, 'paused') == 0 then return redis.call('EXISTS', meta) == 0 and last == '1' and 0 or 2 end
+if force ~= '1' and length('ZCARD', active) > 0 then return 3 end
+
+local function names_in(command, key)
+  local found = redis.pcall(command, key)
+  return found.err and {} or found
+end
+
+local places = { active, pending, schedule, dead, root .. 'prioritized' }
+for _, gate in ipairs(redis.pcall('ZRANGE', root .. 'gates', 0, 999)) do
+  places[#places + 1] = root .. 'parked:' .. gate
+end
+local lanes = {}
+local function add_lanes(groups)
+  for _, group in ipairs(groups) do
+    if not lanes[group] then
+      lanes[group] = true
+      places[#places + 1] = root .. 'g:' .. group .. ':pending'
+    end
+  end
+end
+add_lanes(names_in('SMEMBERS', root .. 'paused'))
+for _, key in ipairs({ 'gactive', 'glimit', 'gweight', 'lane:names' }) do add_lanes(names_in('HKEYS', root .. key)) end
+local ring = redis.pcall('LRANGE', root .. 'ring', 0, -1)
+if not ring.err then add_lanes(ring) end
+
+local room = tonumber(budget)
+local function remove_from(place)
+  while room > 0 do
+    local popped = redis.pcall('ZPOPMIN', place, math.min(room, AT_ONCE))
+    if popped.err or #popped == 0 then return end
+    local gone = {}
+    for i = 1, #popped, 2 do
+      for _, part in ipairs(PARTS) do gone[#gone + 1] = root .. 'job:' .. popped[i] .. part end
+    end
+    redis.call('UNLINK', unpack(gone))
+    room = room - #popped / 2
+  end
+end
+
+for _, place in ipairs(places) do
+  remove_from(place)
+  if room == 0 then return 1 end
+end
+if last == '1' then redis.call('UNLINK', meta) end
+return 0
