@@ -89,6 +89,7 @@ class EchoMQ(Timetable):
             schedulers=lambda: self.schedulers,
             lanes=lambda: self.lanes,
             limits=lambda: self.limits,
+            queues=lambda: self.queues,
         )
 
     # --- enqueue -------------------------------------------------------------------------

@@ -11,10 +11,12 @@ from echomq_worker.client.job import JobSender
 from echomq_worker.client.lanes import Lanes
 from echomq_worker.client.limits import Limits
 from echomq_worker.client.portal import Portal
+from echomq_worker.client.queues import Queues
 from echomq_worker.client.schedulers import Schedulers
 from echomq_worker.client.sync_handle import SyncJobHandle
 from echomq_worker.client.sync_lanes import SyncLanes
 from echomq_worker.client.sync_limits import SyncLimits
+from echomq_worker.client.sync_queues import SyncQueues
 from echomq_worker.client.sync_schedulers import SyncSchedulers
 from echomq_worker.domain.backoff import Duration
 
@@ -35,6 +37,7 @@ class SyncClient:
         schedulers: the application's `app.schedulers`.
         lanes: the application's `app.lanes`.
         limits: the application's `app.limits`.
+        queues: the application's `app.queues`.
     """
 
     def __init__(  # noqa: PLR0913 - one for each part of an application
@@ -46,6 +49,7 @@ class SyncClient:
         schedulers: Callable[[], Schedulers],
         lanes: Callable[[], Lanes],
         limits: Callable[[], Limits],
+        queues: Callable[[], Queues],
     ) -> None:
         self._client = client
         self._by_name = by_name
@@ -57,6 +61,8 @@ class SyncClient:
         """The lanes on the server, as `app.lanes`."""
         self.limits = SyncLimits(limits, self._portal)
         """What keeps jobs back, as `app.limits`."""
+        self.queues = SyncQueues(queues, self._portal)
+        """What is set for queues as a whole, as `app.queues`."""
 
     def enqueue(
         self, job: JobSender[P, R], /, *args: P.args, **kwargs: P.kwargs

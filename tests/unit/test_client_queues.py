@@ -22,6 +22,14 @@ async def test_the_order_inside_a_priority_is_set_queue_by_queue() -> None:
     assert await app.queues.order("mail") is Order.ARRIVAL
 
 
+def test_code_that_blocks_can_do_the_same() -> None:
+    app = EchoMQ(backend=FakeBackend())
+    app.sync.queues.put_order("mint")
+    app.sync.queues.put_order("mint", queue="mail")
+    assert [app.sync.queues.order(), app.sync.queues.order("mail")] == [Order.MINT] * 2
+    app.sync.close()
+
+
 @pytest.mark.parametrize("order", ["", "MINT", "random", None, 1])
 async def test_an_order_that_is_none_is_refused(order: Any) -> None:
     app = EchoMQ(backend=FakeBackend())
