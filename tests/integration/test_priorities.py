@@ -11,6 +11,7 @@ from echomq_worker.store import (
     Removed,
 )
 from echomq_worker.store.line import Line
+from tests.support.audit import complaints_of
 from tests.support.jobs import (
     A,
     B,
@@ -132,6 +133,24 @@ async def test_a_job_that_was_reaped_while_it_ran_is_still_its_holders_while_it_
 
     assert await settle(line, held, Completed()) is Verdict.OK
     assert await prioritized(look) == {}
+
+
+async def test_what_a_peer_has_put_into_pending_is_served_there_and_comes_back_to_its_place(
+    queue: QueueStore, line: Line, look: Look, server_url: str
+):
+    await queue.enqueue([ranked(B, -5), ranked(C, -5), ranked(A, 0)])
+    before = await prioritized(look)
+    for key, command in (("prioritized", ("ZREM", B)), ("pending", ("ZADD", 0, B))):
+        await look.do(command[0], look.keys.root + key, *command[1:])
+    assert complaints_of(server_url, queue.name) == []
+
+    jobs = await claim(line, 9)
+
+    assert [(job.id, job.priority) for job in jobs] == [(C, -5), (A, 0), (B, -5)]
+    for job in jobs:
+        await settle(line, job, HandedBack())
+    assert await prioritized(look) == before
+    assert ids(await claim(line, 9)) == [B, C, A]
 
 
 async def test_a_waiting_job_with_a_priority_rings_for_a_claimer(queue: QueueStore, look: Look):
