@@ -42,8 +42,8 @@ MUTANTS: dict[str, Callable[[], Change]] = {
         "if row[1] ~= token or own ~= claim then return '3' end", "", "settle"
     ),
     "nothing is reaped": _replaced(
-        "local expired = { ids = {}, rows = {} }\n  if limit > 0",
-        "local expired = { ids = {}, rows = {} }\n  if false",
+        "if #expired.ids == 0 then return recovered, buried end",
+        "do return recovered, buried end",
         "beat",
     ),
     "leases are short": _replaced(
