@@ -13,6 +13,7 @@ from echomq_worker.cli.myself import myself
 from echomq_worker.cli.options import json_option, with_session
 from echomq_worker.cli.output import Column, say, write_rows
 from echomq_worker.cli.payload import read_arguments
+from echomq_worker.cli.queue_emptying import drain, obliterate
 from echomq_worker.cli.queue_limits import limit, limits
 from echomq_worker.cli.queue_order import order
 from echomq_worker.cli.session import Session
@@ -41,6 +42,8 @@ def queue() -> None:
 
 
 queue.add_command(limits)
+queue.add_command(drain)
+queue.add_command(obliterate)
 queue.add_command(limit)
 queue.add_command(order)
 

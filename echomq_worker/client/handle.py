@@ -13,7 +13,7 @@ from echomq_worker.domain.duration import format_duration, parse_duration_ms
 from echomq_worker.domain.failures import read_failures
 from echomq_worker.domain.job import JobId, State
 from echomq_worker.domain.priority import checked_priority
-from echomq_worker.domain.views import JobView, Moved, Places, Removed, Reprioritized
+from echomq_worker.domain.views import JobNotes, JobView, Moved, Places, Removed, Reprioritized
 from echomq_worker.errors import (
     InvalidArgumentError,
     JobFailedError,
@@ -86,6 +86,16 @@ class JobHandle(Generic[R_co]):
                 raise answer
             await self.clock.sleep_ms(pause_ms)
             pause_ms = min(pause_ms * 3 // 2, LONGEST_LOOK_MS)
+
+    async def notes(self) -> JobNotes | None:
+        """Return how far the job has come and the lines of its log, as its handler has told.
+
+        None if there is no such job (any more): both go with it when it completes.
+
+        Raises:
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        return await (await self._queue()).operator.notes(self.id)
 
     async def expected_start(self) -> datetime | None:
         """Tell when the job may start, as far as its time and the limits on rates decide that.

@@ -104,6 +104,27 @@ class JobSender(Generic[P, R]):
         """
         return await self._send(self.call(*args, **kwargs).at(when))
 
+    async def update(self, job_id: str, /, *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Give a job that was enqueued before other arguments.
+
+        A run that has begun goes on with the old ones; its next attempt has the new ones. Where the
+        job waits does not change, nor what limits by key count it under.
+
+        Returns:
+            False if there is no such job (any more).
+
+        Raises:
+            ArgumentsError: if the arguments do not fit the handler. Nothing was sent.
+            InvalidIdError: if that is no id.
+            PayloadTooLargeError: if they are larger than `ECHOMQ_MAX_PAYLOAD`. Nothing was sent.
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        payload = self.handler.encode_arguments(args, kwargs)
+        client = self._client()
+        client.check_payload(self.name, payload)
+        queue = (await client.backends.backend()).queue(self.queue)
+        return await queue.operator.update_data(JobId(parse_id(job_id).text), payload)
+
     def handle(self, job_id: str) -> JobHandle[R]:
         """Return a handle on a job that was enqueued before. Raises `InvalidIdError`."""
         return self._client().handle(JobId(parse_id(job_id).text), self.queue, self.handler.results)

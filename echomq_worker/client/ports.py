@@ -5,6 +5,7 @@ from typing import Protocol
 
 from echomq_worker.client.gate_ports import GateStore
 from echomq_worker.client.lane_ports import LaneStore
+from echomq_worker.client.operator_ports import OperatorStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob
 from echomq_worker.domain.views import (
@@ -29,6 +30,11 @@ class Queue(Protocol):
     @property
     def repeats(self) -> RepeatStore:
         """Its repeating registrations of the base wire."""
+        ...
+
+    @property
+    def operator(self) -> OperatorStore:
+        """What operators do to it."""
         ...
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from echomq_worker.client.client import Client
 from echomq_worker.client.ports import Queue
+from echomq_worker.domain.job import JobId
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.domain.views import Order
 from echomq_worker.errors import InvalidArgumentError
@@ -47,6 +48,44 @@ class Queues:
             msg = f"the order is {order!a:.80}: expected 'arrival' or 'mint'"
             raise InvalidArgumentError(msg) from None
         await (await self._queue(queue)).put_order(wanted)
+
+    async def drain(self, queue: str | None = None, /, *, scheduled: bool = False) -> int:
+        """Remove the jobs that wait in a queue, but for those in lanes, and return how many.
+
+        Parents and schedulers are told. What runs or is dead stays. It is done in slices, so that
+        the server serves others in between: what is enqueued meanwhile may go or stay.
+
+        Args:
+            queue: the queue.
+            scheduled: whether to remove what is due later, or waits for its next attempt, as well.
+        """
+        return await (await self._queue(queue)).operator.drain(scheduled=scheduled)
+
+    async def obliterate(self, queue: str, /, *, force: bool = False) -> None:
+        """Remove a paused queue with all that belongs to it: jobs, lanes, results, schedulers.
+
+        Nobody is told. It is done in slices; if it is cut short, the queue stays paused, and asking
+        again goes on.
+
+        Args:
+            queue: the queue; there is no default for what cannot be undone.
+            force: whether to go on though jobs are active: their outcomes will find nothing.
+
+        Raises:
+            NotPausedError: if the queue is not paused.
+            ActiveJobsError: if jobs are active, without `force`.
+        """
+        operator = (await self._queue(queue)).operator
+        while not await operator.obliterate(force=force):
+            pass
+
+    async def holder(self, key: str, /, *, queue: str | None = None) -> JobId | None:
+        """Return the id of the job that holds a key of uniqueness; None if none does.
+
+        Raises:
+            InvalidArgumentError: if the key cannot be one.
+        """
+        return await (await self._queue(queue)).operator.holder(key)
 
     async def _queue(self, queue: str | None) -> Queue:
         name = self._default_queue if queue is None else check_queue_name(queue)

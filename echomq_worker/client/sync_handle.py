@@ -9,6 +9,7 @@ from echomq_worker.client.handle import JobHandle
 from echomq_worker.client.portal import Portal
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.views import JobNotes
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -49,6 +50,10 @@ class SyncJobHandle(Generic[R_co]):
     def cancel(self) -> bool:
         """Remove the job if it still waits to be run, as `JobHandle.cancel` does."""
         return self._portal.call(self._handle.cancel)
+
+    def notes(self) -> JobNotes | None:
+        """Return progress and log of the job, as `JobHandle.notes` does."""
+        return self._portal.call(self._handle.notes)
 
     def expected_start(self) -> datetime | None:
         """Tell when the job may start, as `JobHandle.expected_start` does."""

@@ -5,6 +5,7 @@ from functools import partial
 
 from echomq_worker.client.portal import Portal
 from echomq_worker.client.queues import Queues
+from echomq_worker.domain.job import JobId
 from echomq_worker.domain.views import Order
 
 
@@ -27,3 +28,15 @@ class SyncQueues:
     def put_order(self, order: Order | str, /, *, queue: str | None = None) -> None:
         """Say what decides inside a priority, as `Queues.put_order` does."""
         self._portal.call(partial(self._of().put_order, order, queue=queue))
+
+    def drain(self, queue: str | None = None, /, *, scheduled: bool = False) -> int:
+        """Remove the jobs that wait in a queue, as `Queues.drain` does."""
+        return self._portal.call(partial(self._of().drain, queue, scheduled=scheduled))
+
+    def obliterate(self, queue: str, /, *, force: bool = False) -> None:
+        """Remove a paused queue with all that belongs to it, as `Queues.obliterate` does."""
+        self._portal.call(partial(self._of().obliterate, queue, force=force))
+
+    def holder(self, key: str, /, *, queue: str | None = None) -> JobId | None:
+        """Return the job that holds a key of uniqueness, as `Queues.holder` does."""
+        return self._portal.call(partial(self._of().holder, key, queue=queue))

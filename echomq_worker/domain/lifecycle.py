@@ -20,9 +20,10 @@ class Move:
     """The scripts that can make it, by name."""
 
 
-_CLAIMING = ("claim", "settle", "beat")
-_PROMOTING = ("promote", *_CLAIMING)
-_REAPING = ("reap", "beat")
+_CLAIMING = ("claim", "settle", "beat", "claim_lane")
+_PROMOTING = ("promote", "claim", "settle", "beat")
+_REAPING = ("reap", "beat", "lane_reap")
+_ENDING = ("remove", "drain", "lane_drain")
 _FIRING = ("fire", "trigger_scheduler", "fire_repeats")
 
 MOVES = (
@@ -33,7 +34,9 @@ MOVES = (
     Move("scheduled", "pending", "promote now", ("promote_job",)),
     Move("scheduled", "scheduled", "reschedule", ("reschedule",)),
     Move("pending", "active", "claim: attempt + 1, under a lease", _CLAIMING),
-    Move("pending", "pending", "another priority", ("reprioritize",)),
+    Move(
+        "pending", "pending", "another priority, or another lane", ("reprioritize", "lane_reassign")
+    ),
     Move("active", NOWHERE, "complete", ("settle",)),
     Move("active", "scheduled", "retry after backoff, or snooze", ("settle",)),
     Move("active", "pending", "hand back, or the lease ran out", ("settle", *_REAPING)),
@@ -41,13 +44,13 @@ MOVES = (
         "active", "dead", "out of attempts, discarded, or crashed too often", ("settle", *_REAPING)
     ),
     Move("dead", "pending", "requeue", ("requeue",)),
-    Move("pending", NOWHERE, "remove", ("remove",)),
-    Move("scheduled", NOWHERE, "remove", ("remove",)),
+    Move("pending", NOWHERE, "remove", _ENDING),
+    Move("scheduled", NOWHERE, "remove", ("remove", "drain")),
     Move("dead", NOWHERE, "remove", ("remove",)),
     Move(
-        "awaiting_children", "pending", "the last child has ended", ("settle", *_REAPING, "remove")
+        "awaiting_children", "pending", "the last child has ended", ("settle", *_REAPING, *_ENDING)
     ),
-    Move("awaiting_children", "dead", "a child has died", ("settle", *_REAPING, "remove")),
+    Move("awaiting_children", "dead", "a child has died", ("settle", *_REAPING, *_ENDING)),
 )
 
 

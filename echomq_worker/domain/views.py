@@ -200,3 +200,16 @@ class ServerInfo:
     def evicts(self) -> bool:
         """True if the server may drop keys when memory is short."""
         return self.memory_policy not in {None, "noeviction"}
+
+
+@dataclass(frozen=True, slots=True)
+class JobNotes:
+    """What a job has told while it ran.
+
+    Args:
+        progress: how far it has come; None if it has told nothing.
+        lines: the newest lines of its log, the oldest first.
+    """
+
+    progress: str | None
+    lines: tuple[str, ...]

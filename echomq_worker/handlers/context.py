@@ -1,13 +1,27 @@
 """What a handler may know about the run it is in."""
 
 import asyncio
+import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
+from echomq_worker.errors import InvalidArgumentError
 
 LEASE_LOST = "lease_lost"
+
+
+class JobNotebook(Protocol):
+    """Where a job writes what it tells."""
+
+    async def update_progress(self, job_id: JobId, progress: str) -> bool:
+        """Write down how far a job has come; False if there is no such job."""
+        ...
+
+    async def add_log(self, job_id: JobId, line: str) -> int | None:
+        """Add a line to a job's log; return how many there are."""
+        ...
 
 
 class JobContext:
@@ -27,12 +41,14 @@ class JobContext:
         instant_ms: the instant for which that scheduler made it, in Unix milliseconds.
         priority: its rank among those that waited; lower runs first.
         lane: the name of the lane in which it waited; None if it had none.
+        notes: where it writes what it tells.
     """
 
     __slots__ = (
         "_cancel_reason",
         "_lease_lost",
         "_log",
+        "_notes",
         "_told",
         "_waiters",
         "attempt",
@@ -60,6 +76,7 @@ class JobContext:
         instant_ms: int | None = None,
         priority: int = 0,
         lane: str | None = None,
+        notes: JobNotebook | None = None,
     ) -> None:
         self.id = id
         self.queue = queue
@@ -71,6 +88,7 @@ class JobContext:
         self.instant_ms = instant_ms
         self.priority = priority
         self.lane = lane
+        self._notes = notes
         self._cancel_reason: str | None = None
         self._lease_lost = False
         self._told = False
@@ -79,6 +97,37 @@ class JobContext:
 
     def __repr__(self) -> str:
         return f"<JobContext {self.id} {self.name} attempt {self.attempt}/{self.max_attempts}>"
+
+    async def set_progress(self, progress: object) -> None:
+        """Tell how far the job has come: a text, or what JSON can carry, such as 0.5.
+
+        It is kept with the job until it completes (`handle.notes()`), and published to those who
+        listen to the queue's events. What is sent more than a few times a second costs more than
+        it tells.
+
+        Raises:
+            InvalidArgumentError: if JSON cannot carry it.
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        if isinstance(progress, str):
+            text = progress
+        else:
+            try:
+                text = json.dumps(progress, allow_nan=False)
+            except (TypeError, ValueError) as error:
+                msg = f"the progress is {progress!a:.80}: expected what JSON can carry, such as 0.5"
+                raise InvalidArgumentError(msg) from error
+        if self._notes is not None:
+            await self._notes.update_progress(self.id, text)
+
+    async def add_log(self, line: str) -> None:
+        """Add a line to the job's own log, of which the newest 1,000 are kept until it completes.
+
+        Raises:
+            ServerError: if the server refuses, or does not answer (`UnavailableError`).
+        """
+        if self._notes is not None:
+            await self._notes.add_log(self.id, line)
 
     @property
     def enqueued_ms(self) -> int:

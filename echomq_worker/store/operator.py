@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from echomq_worker.domain.job import JobId
+from echomq_worker.domain.views import JobNotes
 from echomq_worker.errors import ActiveJobsError, InvalidArgumentError, NotPausedError
 from echomq_worker.protocol.keyspace import Keyspace, check_dedup_id
 from echomq_worker.protocol.rows import read_text
@@ -23,19 +23,6 @@ Change = Callable[[str, Mapping[str, Operand], Sequence[Operand]], Awaitable[Rep
 Scan = Callable[[int, str], Awaitable[tuple[int, Sequence[bytes]]]]
 """Looks through a slice of the server's keys for those of a pattern."""
 _MORE, _NOT_PAUSED, _ACTIVE = 1, 2, 3
-
-
-@dataclass(frozen=True, slots=True)
-class JobNotes:
-    """What a job has told while it ran.
-
-    Args:
-        progress: how far it has come; None if it has told nothing.
-        lines: the newest lines of its log, the oldest first.
-    """
-
-    progress: str | None
-    lines: tuple[str, ...]
 
 
 class OperatorStore:
@@ -74,7 +61,7 @@ class OperatorStore:
         return total
 
     async def obliterate(self, *, force: bool = False, budget: int = BUDGET) -> bool:
-        """Remove part of a paused queue for good: jobs first, then all its keys; True once it is gone.
+        """Remove part of a paused queue for good; True once it is gone, jobs first, then its keys.
 
         Nobody is told: parents in other queues wait on. Safe to repeat, to be repeated until done.
 
@@ -136,7 +123,7 @@ class OperatorStore:
         return JobId(found.decode()) if found else None
 
     async def lock(self, job_id: JobId, token: int, ms: int) -> int:
-        """Mark a held job as locked, so that nobody removes it; 1, or 0 for gone, 3 for not held."""
+        """Mark a held job, so that nobody removes it; 1, or 0 for gone, 3 for not held."""
         return await self._change("lock_track", {"id": job_id, "token": token, "ms": ms}, ())
 
     async def unlock(self, job_id: JobId) -> None:

@@ -20,8 +20,8 @@ _AFTER_KEY: dict[tuple[str, ...], str] = {
     "smembers strlen ttl type unlink xlen zcard zpopmin",
     ("k",): "rename",
     ("AFTER", "0", "0"): "linsert",
-    ("0",): "blpop expire hdel hexists hget hmget hscan incrby lindex lpos lpush pexpire rpush "
-    "sadd set sismember srem sscan xdel zmscore zrandmember zrank zrem zscan"
+    ("0",): "blpop expire hdel hexists hget hmget hscan incrby lindex lpos lpush pexpire publish "
+    "rpush sadd set sismember srem sscan xdel zmscore zrandmember zrank zrem zscan"
     " zscore",
     ("0", "0"): "hincrby hset hsetnx lrange lrem lset ltrim xrange xrevrange xtrim zadd zcount "
     "zincrby zrange zrangebyscore zremrangebyscore zrevrange",
@@ -74,6 +74,7 @@ _SCRIPTS: dict[Role, tuple[str, ...]] = {
         *("lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max", "lane_first"),
         "lane_rate",
         *("put_limit", "strike", "lift_strike", "read_gates", "expected_start"),
+        *("update_data", "update_progress", "add_log", "read_job", "unique_holder"),
         *("lane_reassign", "lane_drain", "lane_reap", "lane_depths", "lane_list"),
     ),
     Role.WORKER: (
@@ -122,7 +123,7 @@ class Needs:
 
     def acl_line(self, user: str = "echomq", password: str = "PASSWORD") -> str:  # noqa: S107 - a place for one
         """Return the command that makes a user who may do this and nothing else."""
-        keys = " ".join(f"~{pattern}" for pattern in self.patterns())
+        keys = " ".join(f"~{pattern} &{pattern}" for pattern in self.patterns())
         commands = " ".join(f"+{command}" for command in self.commands())
         return f"ACL SETUSER {user} reset on >{password} {keys} {commands}"
 

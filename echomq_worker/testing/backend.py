@@ -26,6 +26,7 @@ from echomq_worker.testing.clock import ManualClock
 from echomq_worker.testing.gates import InlineGates
 from echomq_worker.testing.lanes import InlineLanes
 from echomq_worker.testing.line import InlineLine
+from echomq_worker.testing.operator import InlineOperator
 from echomq_worker.testing.places import MemoryQueue
 from echomq_worker.testing.repeats import InlineRepeats
 from echomq_worker.testing.schedulers import InlineSchedulers
@@ -93,6 +94,7 @@ class InlineQueue:
     schedulers: InlineSchedulers
     repeats: InlineRepeats
     gates: InlineGates
+    operator: InlineOperator
     lanes: InlineLanes
     _admitted: list[Admitted] = field(repr=False)
     _lock: threading.RLock = field(repr=False)
@@ -109,7 +111,8 @@ class InlineQueue:
         schedulers = InlineSchedulers(Timetable(memory, made), memory.now, lock)
         repeats, gates = InlineRepeats(memory, lock, made), InlineGates(memory, lock)
         lanes = InlineLanes(memory, lock)
-        return cls(memory, schedulers, repeats, gates, lanes, admitted, lock)
+        operator = InlineOperator(memory, lock)
+        return cls(memory, schedulers, repeats, gates, operator, lanes, admitted, lock)
 
     @property
     def name(self) -> str:

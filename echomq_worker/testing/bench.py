@@ -74,6 +74,7 @@ class Bench:
         self._journal = journal
         self._runner = Runner(
             registry=registry,
+            notes=lambda name: backend.queue(name).operator,
             middleware=middleware,
             options=options,
             hands=self._hands,

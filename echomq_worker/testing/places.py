@@ -47,6 +47,8 @@ class MemoryQueue:
     arrivals: int = 0
     """How many jobs with a priority have come to wait."""
     turns: Turns = field(default_factory=Turns)
+    keys: dict[str, JobId] = field(default_factory=dict[str, JobId])
+    """Which job holds each key of uniqueness."""
     completed: int = 0
     failed: int = 0
     paused: bool = False

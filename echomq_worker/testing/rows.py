@@ -1,6 +1,6 @@
 """One job in memory, as its row on a server would tell it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from echomq_worker.domain.job import After, At, Held, JobId, NewJob, State
 from echomq_worker.domain.views import JobView
@@ -40,6 +40,8 @@ class Row:
     """Its number among those with a priority; it keeps its place. 0 in a queue in mint order."""
     group: str | None = None
     lane: str | None = None
+    progress: str | None = None
+    lines: list[str] = field(default_factory=list[str])
 
     @classmethod
     def of(cls, job: NewJob) -> "Row":

@@ -241,6 +241,7 @@ class Assembly:
     def _new_runner(self) -> Runner:
         return Runner(
             registry=self._outside.registry,
+            notes={queue.name: queue.operator for queue in self._outside.queues}.get,
             middleware=self._outside.middleware,
             options=self._options,
             hands=self._hands,

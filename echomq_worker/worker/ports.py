@@ -124,6 +124,18 @@ class Gates(Protocol):
         ...
 
 
+class Notes(Protocol):
+    """Where a job of one queue writes what it tells."""
+
+    async def update_progress(self, job_id: JobId, progress: str) -> bool:
+        """Write down how far a job has come; False if there is no such job."""
+        ...
+
+    async def add_log(self, job_id: JobId, line: str) -> int | None:
+        """Add a line to a job's log; return how many there are."""
+        ...
+
+
 class Queue(Protocol):
     """One queue, as far as a worker needs it."""
 
@@ -140,6 +152,11 @@ class Queue(Protocol):
     @property
     def repeats(self) -> Repeats:
         """Its registrations by the base wire's rules."""
+        ...
+
+    @property
+    def operator(self) -> Notes:
+        """Where its jobs write what they tell."""
         ...
 
     @property

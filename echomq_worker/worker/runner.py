@@ -18,7 +18,7 @@ from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.journal import Journal
 from echomq_worker.worker.judge import Judge
 from echomq_worker.worker.options import WorkerOptions
-from echomq_worker.worker.ports import Handler, Registry
+from echomq_worker.worker.ports import Handler, Notes, Registry
 from echomq_worker.worker.run import Run
 from echomq_worker.worker.threads import Threads
 from echomq_worker.worker.timeouts import Timeouts
@@ -32,6 +32,7 @@ class Runner:
 
     Args:
         registry: finds the handlers.
+        notes: gives the place where the jobs of a queue write what they tell.
         middleware: wraps each run, the outermost first.
         options: what holds where a handler says nothing.
         hands: the jobs that this worker holds.
@@ -46,6 +47,7 @@ class Runner:
         self,
         *,
         registry: Registry,
+        notes: Callable[[str], Notes | None] = lambda _queue: None,
         middleware: Sequence[RunMiddleware],
         options: WorkerOptions,
         hands: Hands,
@@ -58,6 +60,7 @@ class Runner:
         self.state: object | None = None
         """What the application's lifespan has yielded."""
         self._registry = registry
+        self._notes = notes
         self._middleware = tuple(middleware)
         self._options = options
         self._hands = hands
@@ -167,6 +170,7 @@ class Runner:
             instant_ms=held.instant_ms,
             priority=held.priority,
             lane=held.lane or held.group,
+            notes=self._notes(held.queue),
         )
         if timeout_ms:
             run.timeout_ms = timeout_ms

@@ -49,6 +49,9 @@ READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_qu
     "lane_depths",
     "lane_list",
     "read_gates",
+    "read_job",
+    "base_limits",
+    "unique_holder",
     "read_schedulers",
     "read_workers",
     "repeat_list",
@@ -63,6 +66,12 @@ GATES = {"put_limit", "strike", "lift_strike"}
 """Scripts that test_every_gate.py runs in any order."""
 PRIORITIES = {"reprioritize", "put_order"}
 """Scripts that test_every_priority.py runs in any order."""
+OPERATORS = {"drain", "obliterate", "sweep_keys", "lock_track"} | {
+    "update_data",
+    "update_progress",
+    "add_log",
+}
+"""Scripts that test_operator_verbs.py runs; each is one step of its own."""
 SCHEDULERS = {"put_scheduler", "fire", "pause_scheduler", "resume_scheduler"} | {
     "remove_scheduler",
     "trigger_scheduler",
@@ -231,5 +240,5 @@ def test_any_coming_and_going_ends_as_the_model_says(
 
 @pytest.mark.parametrize("name", script_names())
 def test_every_script_is_run_in_any_order_or_changes_nothing(name: str):
-    known = HISTORIES | FLEET | REPAIRS | REPEATS | SCHEDULERS | LANES | GATES | PRIORITIES
+    known = HISTORIES | FLEET | REPAIRS | REPEATS | SCHEDULERS | LANES | GATES | OPERATORS | PRIORITIES
     assert name in known | READING

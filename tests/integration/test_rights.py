@@ -172,6 +172,11 @@ async def tend_gates(queue: QueueStore, line: Line) -> None:
     await gates.strike("name:mail", for_ms=0)
     await gates.read()
     await gates.expected_ms(jobs[-1].id)
+    await queue.operator.update_progress(jobs[0].id, "half")
+    await queue.operator.add_log(jobs[0].id, "a line")
+    await queue.operator.update_data(jobs[0].id, b"y")
+    await queue.operator.notes(jobs[0].id)
+    await queue.operator.holder("k")
     await gates.lift("name:mail")
     for job in held:
         await settle(line, job, Completed())

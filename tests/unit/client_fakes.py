@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from echomq_worker.client.gate_ports import GateStore
 from echomq_worker.client.lane_ports import LaneStore
+from echomq_worker.client.operator_ports import OperatorStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob, State
 from echomq_worker.domain.views import (
@@ -76,6 +77,10 @@ class FakeQueue:
 
     @property
     def gates(self) -> GateStore:
+        raise NotImplementedError
+
+    @property
+    def operator(self) -> OperatorStore:
         raise NotImplementedError
 
     @property

@@ -47,7 +47,7 @@ def test_what_a_user_lacks_is_named_with_the_rule_that_grants_it():
 
 def test_the_default_user_is_not_to_be_cut_down_but_to_get_a_companion():
     (finding,) = rights(with_rights(Missing(("zadd",))))
-    assert finding.hint.startswith("ACL SETUSER echomq reset on >PASSWORD ~emq:{mail}:* ~{emq}:* +")
+    assert finding.hint.startswith("ACL SETUSER echomq reset on >PASSWORD ~emq:{mail}:* &emq")
 
 
 def test_a_server_that_cannot_tell_rights_is_a_warning_with_the_rule():

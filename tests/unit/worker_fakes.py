@@ -17,6 +17,7 @@ from echomq_worker.domain.outcome import (
 )
 from echomq_worker.domain.replies import Beat, Presence, Reaped, Settled
 from tests.fakes import FakeClock
+from tests.unit.worker_fake_notes import FakeGates, FakeNotes
 from tests.unit.worker_schedules import FakeRepeats, FakeSchedulers, next_fire_ms
 
 
@@ -70,6 +71,7 @@ class FakeQueue:
         self.schedulers = FakeSchedulers(self.clock, self.pending.append, self.job, self.ring)
         self.repeats = FakeRepeats(self.clock, self.pending.append, self.job)
         self.schedulers.repeat_ms = self.repeats.head_ms
+        self.operator, self.gates = FakeNotes(), FakeGates()
 
     # --- what a test does ---------------------------------------------------------------
 

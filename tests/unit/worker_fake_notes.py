@@ -1,0 +1,33 @@
+"""What a worker writes to beside the line of a queue: progress, logs, limits."""
+
+from dataclasses import dataclass, field
+
+from echomq_worker.domain.gates import Rate
+from echomq_worker.domain.job import JobId
+
+
+class FakeNotes:
+    """Takes what jobs tell, and forgets it."""
+
+    async def update_progress(self, job_id: JobId, progress: str) -> bool:
+        del job_id, progress
+        return True
+
+    async def add_log(self, job_id: JobId, line: str) -> int | None:
+        del job_id, line
+        return 1
+
+
+@dataclass(slots=True)
+class FakeGates:
+    """Remembers the limits that a worker puts in place."""
+
+    limits: dict[str, Rate | int | None] = field(default_factory=dict[str, Rate | int | None])
+
+    async def limit_rate(self, scope: str, rate: Rate | None) -> bool:
+        self.limits[f"rate:{scope}"] = rate
+        return True
+
+    async def limit_concurrency(self, scope: str, most: int | None) -> bool:
+        self.limits[f"cap:{scope}"] = most
+        return True
