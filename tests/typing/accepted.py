@@ -14,6 +14,7 @@ from echomq_worker import (
     JobSender,
     JobState,
     Next,
+    Order,
     Outgoing,
     PutVerdict,
     Retry,
@@ -62,6 +63,18 @@ def render(title: str, *, pool: State[Pool] = INJECTED) -> Report:
     return Report(len(title))
 
 
+def tenant_of(tenant: str, **_: object) -> str:
+    """Tell the lane of a job by its arguments."""
+    return tenant
+
+
+@app.job("invoice.write", lane=tenant_of)
+async def invoice(tenant: str, number: int) -> str:
+    """Wait in the lane of its tenant."""
+    return f"{tenant}/{number}"
+
+
+@app.every("1h", priority=-5, args={"data": 1})
 @app.job("count")
 async def count(data: Any, context: JobContext | None = None) -> None:
     """Take anything."""
@@ -124,7 +137,8 @@ async def enqueue() -> None:
     assert_type(await app.enqueue(bulk, "a"), JobHandle[int])
 
     timed = bulk.options(expires=timedelta(minutes=1), timeout="5s", backoff=["1s", 10, "1m"])
-    timed = timed.options(expires=datetime.now(UTC), backoff=exponential("1s"))
+    timed = timed.options(expires=datetime.now(UTC), backoff=exponential("1s"), priority=-3)
+    assert_type(await invoice.options(lane="acme").enqueue("acme", 1), JobHandle[str])
     assert_type(await timed.enqueue("a"), JobHandle[int])
 
     assert_type(send.call("a"), Call[int])
@@ -146,6 +160,9 @@ async def follow() -> None:
     assert_type(await handle.reschedule("10m"), bool)
     assert_type(await handle.reschedule(datetime.now(UTC)), bool)
     assert_type(await handle.promote(), bool)
+    assert_type(await handle.reprioritize(-1), bool)
+    assert_type(await app.queues.order(), Order)
+    await app.queues.put_order("mint", queue="reports")
     assert_type(await anything(handle), object)
     assert_type(render.handle("JOB0NsUH6L9tuD"), JobHandle[Report])
 

@@ -49,6 +49,8 @@ async def wrong_options() -> None:
     send.options(que="bulk")  # error: reportCallIssue
     send.options(max_attempts="5")  # error: reportArgumentType
     send.options(expires=b"1m")  # error: reportArgumentType
+    send.options(priority="high")  # error: reportArgumentType
+    send.options(lane=7)  # error: reportArgumentType
     await (await send.enqueue("a")).reschedule(None)  # error: reportArgumentType
     await send.enqueue_in(datetime.now(UTC), "a")  # error: reportArgumentType
     await app.enqueue_by_name("x", {}, later=1)  # error: reportCallIssue
