@@ -68,6 +68,8 @@ class SimulatedQueue:
         self.leave = self.store.leave
         self.schedulers = self.store.schedulers
         self.repeats = self.store.repeats
+        self.gates = self.store.gates
+        self.operator = self.store.operator
 
     def line(self, **options: Any) -> Line:
         return self.store.line(caller=Caller(name=f"line{self._owner}"), **options)
