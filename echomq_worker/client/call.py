@@ -14,6 +14,7 @@ from echomq_worker.domain.job import Due, JobId
 from echomq_worker.domain.lanes import check_lane_name
 from echomq_worker.domain.priority import checked_priority
 from echomq_worker.domain.queue_name import check_queue_name
+from echomq_worker.domain.unique import Conflict, ConflictMode, Unique, conflict_of, wire_key
 from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.handlers import Handler
 from echomq_worker.handlers.options import checked_attempts
@@ -38,6 +39,7 @@ class SendOptions:
     expires: Due | None = None
     priority: int | None = None
     lane: str | None = None
+    unique: Unique | None = None
 
     def merged(self, newer: "SendOptions") -> "SendOptions":
         """Return these options with those that `newer` decides."""
@@ -77,6 +79,13 @@ class CallOptions(TypedDict, total=False):
     """Its rank among those that wait, -2**20 to 2**20: lower runs first."""
     lane: str | None
     """The lane in which it waits, such as a tenant's name; lanes are served in turn."""
+    key: str | int | None
+    """What no other job of the queue may be enqueued under until this one has ended."""
+    mode: ConflictMode | Conflict | None
+    """What becomes of it if its key is held: `"reject"` (the default), `"replace"`,
+    `"keep-latest"`, `debounce("5s", max="1m")` or `throttle("1m")`."""
+    release: Duration | None
+    """When its key is free again: `"finish"` (the default), `"start"`, or a duration."""
 
 
 class TimedOptions(CallOptions, total=False):
@@ -91,7 +100,7 @@ class TimedOptions(CallOptions, total=False):
 _NOTHING = Wanted()
 OPTIONS = (
     *("queue", "job_id", "max_attempts", "keep_result", "timeout", "backoff", "expires"),
-    *("priority", "lane"),
+    *("priority", "lane", "key", "mode", "release"),
 )
 TIMED_OPTIONS = (*OPTIONS, "delay", "at")
 
@@ -131,6 +140,7 @@ def send_options(**decided: Unpack[CallOptions]) -> SendOptions:
         expires=None if expires is None else expiry(expires),
         priority=None if priority is None else checked_priority(priority),
         lane=None if lane is None else check_lane_name(lane),
+        unique=_unique(decided.get("key"), decided.get("mode"), decided.get("release")),
     )
 
 
@@ -149,6 +159,8 @@ class Call(Generic[R_co]):
     due: Due | None = None
     limit_key: str | None = None
     """What limits by key count it under."""
+    unique: Unique | None = None
+    """The key that no other may hold."""
 
     def after(self, delay: Duration) -> "Call[R_co]":
         """Return this call, to run after a delay, counted from when the server has it.
@@ -186,3 +198,12 @@ def placed(
         return decided
     lane = wanted.lane_for(handler.label, args, kwargs)
     return decided.merged(SendOptions(priority=wanted.priority, lane=lane))
+
+
+def _unique(key: object, mode: object, release: object) -> Unique | None:
+    if key is None:
+        if mode is not None or release is not None:
+            msg = "mode or release is given without key: expected the key that they are about"
+            raise InvalidArgumentError(msg)
+        return None
+    return Unique(wire_key(key), conflict_of("reject" if mode is None else mode, release))

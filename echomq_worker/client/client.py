@@ -1,7 +1,7 @@
 """Sends calls: checks them, names them, and passes them through the middleware."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from echomq_worker.client.call import Call
@@ -24,6 +24,8 @@ from echomq_worker.handlers import EnqueueMiddleware, Outgoing, Sent, around_sen
 from echomq_worker.handlers.results import Results
 
 R = TypeVar("R")
+
+_CREATED = frozenset({Admission.ENQUEUED, Admission.SCHEDULED, Admission.KEPT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +91,8 @@ class Client:
         )
 
     def _handle(self, call: Call[R], sent: Sent) -> JobHandle[R]:
-        created = sent.admission is not Admission.DUPLICATE
-        return self.handle(sent.id, sent.queue, call.results, created=created)
+        handle = self.handle(sent.id, sent.queue, call.results, created=sent.admission in _CREATED)
+        return replace(handle, admission=sent.admission)
 
     def _outgoing(self, call: Call[R]) -> Outgoing:
         options = call.options
@@ -107,6 +109,7 @@ class Client:
             priority=options.priority or None,
             group=None if options.lane is None else lane_group(options.lane),
             lane=options.lane,
+            unique=call.unique,
             limit_key=call.limit_key,
         )
         return Outgoing(call.queue, job)

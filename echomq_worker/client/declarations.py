@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypedDict, TypeVar, Unpack, cast
+from typing import Any, TypeVar, Unpack, cast
 
 from echomq_worker.client.client import Client
 from echomq_worker.client.job import AsyncJob, JobDecorator, JobSender, SyncJob
@@ -24,7 +24,7 @@ from echomq_worker.handlers import (
 )
 from echomq_worker.handlers.options import ErrorTypes
 from echomq_worker.handlers.peers import ArgumentsFrom, NameFrom
-from echomq_worker.handlers.standing import KeyOf, Limit, Wanted
+from echomq_worker.handlers.standing import PlaceOptions, Wanted
 
 S = TypeVar("S")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,7 +32,7 @@ RunLayer = TypeVar("RunLayer", bound=RunMiddleware)
 EnqueueLayer = TypeVar("EnqueueLayer", bound=EnqueueMiddleware)
 
 
-class JobOptions(TypedDict, total=False):
+class JobOptions(PlaceOptions, total=False):
     """How a handler wants its jobs to be treated; what is not given is up to the worker."""
 
     timeout: Duration | None
@@ -48,12 +48,6 @@ class JobOptions(TypedDict, total=False):
     """Exceptions that do not use up an attempt."""
     keep_result: Duration | None
     """How long a result is kept, such as `"1h"`; without it, none is."""
-    priority: int | None
-    """Its jobs' rank among those that wait, -2**20 to 2**20: lower runs first; 0 is mint order."""
-    lane: str | KeyOf | None
-    """The lane of its jobs, such as a tenant's name, or a function of their arguments."""
-    limit: Limit | None
-    """How much of it may happen, on all workers together: `Limit("50/s", concurrency=5)`."""
 
 
 class Declarations:
@@ -87,7 +81,7 @@ class Declarations:
             name: what jobs call the handler by, such as `"email.send"`. Jobs outlive code: keep it.
             queue: where its jobs go; the application's default queue if not given.
             **options: `timeout`, `max_attempts`, `backoff`, `bury_on`, `uncounted_on`,
-                `keep_result`, `priority`, `lane` and `limit`; see `JobOptions`.
+                `keep_result`, `priority`, `lane`, `limit`, `key`, `mode`, `release`: `JobOptions`.
 
         Raises:
             HandlerError: if the name is taken, or the function or name cannot be used.

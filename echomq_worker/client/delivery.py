@@ -54,9 +54,16 @@ class Delivery:
         queue = (await self.backends.backend()).queue(name)
         sent: dict[int, Sent] = {}
         for _ in range(1 + MOST_REMINTS):
-            admissions = await queue.enqueue([jobs[place] for place in places])
-            for place, admission in zip(places, admissions, strict=True):
+            together = [place for place in places if jobs[place].unique is None]
+            admissions = (
+                await queue.enqueue([jobs[place] for place in together]) if together else ()
+            )
+            for place, admission in zip(together, admissions, strict=True):
                 sent[place] = Sent(name, jobs[place].id, admission)
+            for place in places:
+                if (unique := jobs[place].unique) is not None:
+                    admission, winner = await queue.enqueue_unique(jobs[place], unique)
+                    sent[place] = Sent(name, winner, admission)
             places = [
                 place
                 for place in places

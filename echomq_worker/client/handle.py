@@ -11,7 +11,7 @@ from echomq_worker.domain.clock import Clock
 from echomq_worker.domain.decision import error_text
 from echomq_worker.domain.duration import format_duration, parse_duration_ms
 from echomq_worker.domain.failures import read_failures
-from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.job import Admission, JobId, State
 from echomq_worker.domain.priority import checked_priority
 from echomq_worker.domain.views import JobNotes, JobView, Moved, Places, Removed, Reprioritized
 from echomq_worker.errors import (
@@ -39,7 +39,10 @@ class JobHandle(Generic[R_co]):
     id: JobId
     queue: str
     created: bool = field(default=True, compare=False)
-    """False if a job with an id chosen by the caller existed before: this is that one."""
+    """False if a job with an id chosen by the caller existed before, or another holds its key: this
+    is that one."""
+    admission: Admission = field(default=Admission.ENQUEUED, compare=False, repr=False)
+    """What became of it when it was enqueued, and so why this is another job if it is."""
     backends: Backends = field(repr=False, compare=False)
     results: Results = field(repr=False, compare=False)
     clock: Clock = field(repr=False, compare=False)

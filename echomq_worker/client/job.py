@@ -70,6 +70,8 @@ class JobSender(Generic[P, R]):
             results=self.handler.results,
             options=placed(self.handler, self._options, args, kwargs),
             limit_key=self.handler.options.wanted.limit_key_for(self.name, args, kwargs),
+            unique=self._options.unique
+            or self.handler.options.wanted.unique_for(self.name, args, kwargs),
         )
 
     async def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> JobHandle[R]:

@@ -8,6 +8,7 @@ from echomq_worker.client.lane_ports import LaneStore
 from echomq_worker.client.operator_ports import OperatorStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob
+from echomq_worker.domain.unique import Unique
 from echomq_worker.domain.views import (
     JobView,
     KeptResult,
@@ -49,6 +50,10 @@ class Queue(Protocol):
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> Sequence[Admission]:
         """Admit jobs, in one round trip per thousand; return what became of each, in order."""
+        ...
+
+    async def enqueue_unique(self, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
+        """Admit a job unless its key is held; return what became of it, and whose job that is."""
         ...
 
     async def inspect(self, job_id: JobId) -> JobView | None:

@@ -42,10 +42,11 @@ def call_by_name(
         payload = handler.encode_arguments((), arguments)
         decided = placed(handler, decided, (), arguments)
         limit_key = handler.options.wanted.limit_key_for(name, (), arguments)
+        unique = decided.unique or handler.options.wanted.unique_for(name, (), arguments)
     else:
         queue, results = default_queue, ANY_RESULT
         payload = _payload(check_handler_name(name), arguments)
-        limit_key = None
+        limit_key, unique = None, decided.unique
     call: Call[Any] = Call(
         queue=decided.queue or queue,
         name=name,
@@ -53,6 +54,7 @@ def call_by_name(
         results=results,
         options=decided,
         limit_key=limit_key,
+        unique=unique,
     )
     return _timed(call, options)
 
@@ -73,6 +75,7 @@ def raw_call(payload: bytes, default_queue: str, options: TimedOptions) -> Call[
         payload=payload,
         results=ANY_RESULT,
         options=decided,
+        unique=decided.unique,
     )
     return _timed(call, options)
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
+from echomq_worker.domain.unique import Unique
+
 JobId = NewType("JobId", str)
 """A branded id: `JOB` and 11 base62 characters, whose byte order is the order of minting."""
 
@@ -27,6 +29,15 @@ class Admission(StrEnum):
     ENQUEUED = "enqueued"
     SCHEDULED = "scheduled"
     DUPLICATE = "duplicate"
+    """There is a job of its id."""
+    HELD = "held"
+    """Another job holds its key: that one stays as it is."""
+    REPLACED = "replaced"
+    """Another job holds its key, and has its arguments now."""
+    POSTPONED = "postponed"
+    """Another job holds its key, has its arguments now, and waits again."""
+    KEPT = "kept"
+    """It starts when the job that holds its key has ended."""
     FULL = "full"
     """Its lane holds as many jobs as may wait there, and refuses more."""
 
@@ -74,6 +85,8 @@ class NewJob:
     """The lane it waits in, as a group of the wire; a job has a lane or a priority."""
     lane: str | None = None
     """The name that the group was made from."""
+    unique: Unique | None = None
+    """The key that no other may hold."""
     limit_key: str | None = None
     """What counts together with it under a limit by key: `<limit>/<value>`."""
 

@@ -27,8 +27,8 @@ _ENDING = ("remove", "drain", "lane_drain")
 _FIRING = ("fire", "trigger_scheduler", "fire_repeats")
 
 MOVES = (
-    Move(NOWHERE, "pending", "enqueue", ("enqueue",)),
-    Move(NOWHERE, "scheduled", "enqueue later", ("schedule",)),
+    Move(NOWHERE, "pending", "enqueue", ("enqueue", "enqueue_unique")),
+    Move(NOWHERE, "scheduled", "enqueue later", ("schedule", "enqueue_unique")),
     Move(NOWHERE, "pending", "a scheduler fires", _FIRING),
     Move("scheduled", "pending", "promote: it is due", _PROMOTING),
     Move("scheduled", "pending", "promote now", ("promote_job",)),

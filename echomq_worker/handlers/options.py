@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from echomq_worker.domain.backoff import Backoff, BackoffSpec, Duration, backoff_from
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.limits import ATTEMPTS
 from echomq_worker.errors import HandlerError, InvalidArgumentError
-from echomq_worker.handlers.standing import KeyOf, Limit, Wanted
+from echomq_worker.handlers.standing import PlaceOptions, Wanted
 
 ErrorTypes = type[BaseException] | Sequence[type[BaseException]]
 """One exception class or several."""
@@ -39,9 +40,7 @@ def handler_options(  # noqa: PLR0913 - one for each option of the decorator
     bury_on: ErrorTypes = (),
     uncounted_on: ErrorTypes = (),
     keep_result: Duration | None = None,
-    priority: int | None = None,
-    lane: str | KeyOf | None = None,
-    limit: Limit | None = None,
+    **placed: Unpack[PlaceOptions],
 ) -> HandlerOptions:
     """Turn what a decorator was given into options.
 
@@ -52,9 +51,7 @@ def handler_options(  # noqa: PLR0913 - one for each option of the decorator
         bury_on: exceptions after which a job is buried at once.
         uncounted_on: exceptions that do not use up an attempt.
         keep_result: how long a result is kept; None or 0 means not at all.
-        priority: the rank of its jobs, -2**20 to 2**20; lower runs first.
-        lane: the lane of its jobs, or a function of their arguments that returns it.
-        limit: how much of it may happen, on all workers together.
+        **placed: where its jobs stand among the others; see `PlaceOptions`.
 
     Raises:
         InvalidArgumentError: if a value cannot be used.
@@ -67,7 +64,7 @@ def handler_options(  # noqa: PLR0913 - one for each option of the decorator
         bury_on=_error_types("bury_on", bury_on),
         uncounted_on=_error_types("uncounted_on", uncounted_on),
         keep_result_ms=0 if keep_result is None else parse_duration_ms(keep_result),
-        wanted=Wanted.of(priority, lane, limit),
+        wanted=Wanted.of(placed),
     )
 
 

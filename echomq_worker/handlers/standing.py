@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
+from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.gates import Rate, checked_count, limit_value, parse_rate
 from echomq_worker.domain.lanes import check_lane_name
 from echomq_worker.domain.priority import checked_priority
+from echomq_worker.domain.unique import Conflict, ConflictMode, Unique, conflict_of, wire_key
 from echomq_worker.errors import InvalidArgumentError
 
 KeyOf = Callable[..., Any]
@@ -64,6 +66,24 @@ class Limit:
         return f"<Limit {', '.join(parts)}{' by key' if self.by else ''}>"
 
 
+class PlaceOptions(TypedDict, total=False):
+    """Where a handler wants its jobs to stand among the others."""
+
+    priority: int | None
+    """Its jobs' rank among those that wait, -2**20 to 2**20: lower runs first; 0 is mint order."""
+    lane: str | KeyOf | None
+    """The lane of its jobs, such as a tenant's name, or a function of their arguments."""
+    limit: Limit | None
+    """How much of it may happen, on all workers together: `Limit("50/s", concurrency=5)`."""
+    key: str | KeyOf | None
+    """What no two of its jobs may be enqueued under, or a function of their arguments."""
+    mode: ConflictMode | Conflict | None
+    """What becomes of the later one: `"reject"` (the default), `"replace"`, `"keep-latest"`,
+    `debounce("5s", max="1m")` or `throttle("1m")`."""
+    release: Duration | None
+    """When the key is free again: `"finish"` (the default), `"start"`, or a duration."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a handler declares about where its jobs stand.
@@ -72,22 +92,47 @@ class Wanted:
         priority: the rank of its jobs; lower runs first.
         lane: the lane's name, or a function of the arguments that returns it.
         limit: how much of it may happen.
+        key: what no two of its jobs may be enqueued under, or a function of the arguments.
+        conflict: what becomes of the later one.
     """
 
     priority: int | None = None
     lane: str | KeyOf | None = None
     limit: Limit | None = None
+    key: str | KeyOf | None = None
+    conflict: Conflict | None = None
 
     @classmethod
-    def of(cls, priority: object, lane: object, limit: object) -> "Wanted":
+    def of(cls, options: PlaceOptions) -> "Wanted":
         """Check what a decorator was given. Raises `InvalidArgumentError`."""
-        if limit is not None and not isinstance(limit, Limit):
+        given: Mapping[str, object] = dict(options)
+        priority, lane, limit = given.get("priority"), given.get("lane"), given.get("limit")
+        key, mode, release = given.get("key"), given.get("mode"), given.get("release")
+        if not isinstance(limit, Limit | None):
             msg = f"limit is {limit!a:.80}: expected a Limit, such as Limit('50/s')"
             raise InvalidArgumentError(msg)
         rank = None if priority is None else checked_priority(priority)
         place: Any = lane if lane is None or callable(lane) else check_lane_name(lane)
         check_one_place(rank, place)
-        return cls(rank, place, limit)
+        if key is None and (mode is not None or release is not None):
+            msg = "mode or release is given without key: expected the key that they are about"
+            raise InvalidArgumentError(msg)
+        unique: Any = key
+        if key is not None and not callable(key):
+            wire_key(key)
+        conflict = None if key is None else conflict_of("reject" if mode is None else mode, release)
+        return cls(rank, place, limit, unique, conflict)
+
+    def unique_for(
+        self, handler: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Unique | None:
+        """Return the key of a job; None if it has none. Raises `InvalidArgumentError`."""
+        if self.key is None or self.conflict is None:
+            return None
+        found: object = self.key
+        if callable(self.key):
+            found = key_of(handler, "key", self.key, args, kwargs)
+        return None if found is None else Unique(wire_key(found), self.conflict)
 
     def lane_for(self, handler: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
         """Return the lane of a job; None if it has none. Raises `InvalidArgumentError`."""

@@ -3,7 +3,7 @@
 --
 --! keys root pending active schedule dead dead_at bell log
 --! args id dedup places log_size
---! include time flow side log check occurrence
+--! include time flow side log check occurrence unique
 --
 -- `dedup` is the deduplication id to release if it names this job, or ''. What lies in `dead` without
 -- a row is removed from there. Replies 1 removed, 0 gone, 2 elsewhere, 3 active, 4 locked.
@@ -15,7 +15,7 @@ local wrong = wrong_type({
 }) or wrong_side_key() or wrong_log()
 if wrong then return wrong end
 local fields = redis.pcall('HMGET', row, 'attempts', 'group', 'parent', 'parent_queue', 'parent_policy', 'lock',
-  'scheduler')
+  'scheduler', 'more')
 wrong = wrong_lane(fields[2])
 if wrong then return wrong end
 
@@ -36,6 +36,7 @@ take_waiting(id, fields[2])
 if fields[3] and not is_dead then child_died(id, fields[3], fields[4], fields[5], 'removed') end
 if dedup ~= '' and redis.call('GET', root .. 'de:' .. dedup) == id then redis.call('DEL', root .. 'de:' .. dedup) end
 if not is_dead then occurrence_ended(id, fields[7], 'removed') end
+unique_end(id, fields[8], true)
 redis.call('DEL', row, row .. ':logs', row .. ':lock', row .. ':dependencies', row .. ':processed',
   row .. ':failed', row .. ':unsuccessful')
 settle_down()

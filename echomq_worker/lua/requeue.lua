@@ -6,7 +6,7 @@
 --! keys root pending dead dead_at bell log
 --! args log_size
 --! rest ids
---! include waiting quarantine side log check
+--! include waiting unique quarantine side log check
 --
 -- Replies one character each: 1 requeued, 0 gone (or set aside, when its row cannot be used), 3 not dead.
 
@@ -32,6 +32,7 @@ local function requeue(id, row)
   redis.call('HDEL', root .. 'job:' .. id, 'last_error', 'crashes', 'unknown', 'expires', 'expires_in')
   redis.call('HSET', root .. 'job:' .. id, 'state', 'pending', 'returned', row[1])
   if row[4] and string.sub(row[4], -1) ~= '!' then redis.call('HSET', root .. 'job:' .. id, 'claim', '!') end
+  unique_again(id, row[5])
   put_waiting(id, row[3], row[5])
   note('requeued', id, row[1])
   return '1'

@@ -42,6 +42,11 @@ def new_job_operands(job: NewJob) -> list[Operand]:
     return [*operands, len(fields) // 2, *fields]
 
 
+def row_operands(job: NewJob) -> list[Operand]:
+    """Spell the fields of a job's row beside its state, attempts and payload: name and value."""
+    return _extra_fields(job)
+
+
 def outcome_operands(held: Held, outcome: Outcome) -> tuple[Operand, ...]:
     """Spell one settlement for `settle.lua`: kind, id, token, claim id, ms, text, history."""
     who = (held.id, held.token, held.claim)

@@ -56,7 +56,7 @@ class Mover:
         checked_priority(priority)
         verdicts: list[Reprioritized] = []
         for part in _parts(ids):
-            reply = await self._once("reprioritize", {"priority": priority}, part)
+            reply = await self.once("reprioritize", {"priority": priority}, part)
             verdicts += (_REPRIORITIZED[character] for character in reply.decode())
         return verdicts
 
@@ -80,7 +80,7 @@ class Mover:
     ) -> list[Moved]:
         verdicts: list[Moved] = []
         for part in _parts(ids):
-            reply = await self._once(script, args, part)
+            reply = await self.once(script, args, part)
             verdicts += (_MOVED[character] for character in reply.decode())
         return verdicts
 
@@ -90,10 +90,8 @@ class Mover:
         logged = {**args, "log_size": self._log_size}
         return await ask_again(lambda: self._run(script, logged, ids))
 
-    async def _once(
-        self, script: str, args: Mapping[str, Operand], ids: Sequence[Operand]
-    ) -> Reply:
-        """Ask until there is an answer. The receipt sees to it that it is done once.
+    async def once(self, script: str, args: Mapping[str, Operand], ids: Sequence[Operand]) -> Reply:
+        """Run a script that takes receipts, and ask until there is an answer: it is done once.
 
         Without one, a call that is asked again, or comes late, would count a delay anew, and move
         the retry of a job that has meanwhile run.

@@ -1,6 +1,7 @@
 """What operators do to a queue as a whole, and to a job by hand."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from echomq_worker.domain.job import JobId
@@ -90,7 +91,9 @@ class OperatorStore:
 
     async def update_progress(self, job_id: JobId, progress: str) -> bool:
         """Write down how far a job has come, and publish it; False if there is no such job."""
-        args: dict[str, Operand] = {"id": job_id, "progress": progress[:LINE_CHARACTERS]}
+        told = progress[:LINE_CHARACTERS]
+        event = json.dumps({"event": "progress", "job": job_id, "progress": told})
+        args: dict[str, Operand] = {"id": job_id, "progress": told, "event": event}
         return await self._change("update_progress", args, ()) == 1
 
     async def add_log(self, job_id: JobId, line: str, keep: int = LOG_LINES) -> int | None:

@@ -8,6 +8,7 @@ from echomq_worker.domain.job import Admission, Due, Held, JobId, NewJob
 from echomq_worker.domain.limits import BATCH, PAUSE_REASON, PAUSED_BY
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.replies import Reaped
+from echomq_worker.domain.unique import Unique
 from echomq_worker.domain.views import (
     Moved,
     Order,
@@ -34,6 +35,7 @@ from echomq_worker.store.producer import Producer
 from echomq_worker.store.reads import QueueReads
 from echomq_worker.store.repeats import RepeatStore
 from echomq_worker.store.schedulers import SchedulerStore
+from echomq_worker.store.unique import enqueue_unique
 from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, Wire, ask_again, run_script
 
 
@@ -75,6 +77,11 @@ class QueueStore(QueueReads):
             OutOfMemoryError: the server is full; nothing was changed.
         """
         return await self._producer.enqueue(jobs)
+
+    async def enqueue_unique(self, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
+        """Admit a job unless its key is held; return what became, and whose job. As `enqueue`."""
+        await self._extension.verify(claim=True)
+        return await enqueue_unique(self._mover.once, job, unique)
 
     def line(
         self,

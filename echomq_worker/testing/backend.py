@@ -10,6 +10,7 @@ from echomq_worker.domain.job import Admission, Due, Held, JobId, NewJob
 from echomq_worker.domain.outcome import Verdict
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.domain.replies import Reaped
+from echomq_worker.domain.unique import Unique
 from echomq_worker.domain.views import (
     Counts,
     JobView,
@@ -31,8 +32,9 @@ from echomq_worker.testing.places import MemoryQueue
 from echomq_worker.testing.repeats import InlineRepeats
 from echomq_worker.testing.schedulers import InlineSchedulers
 from echomq_worker.testing.timetable import Timetable
+from echomq_worker.testing.unique import InlineKeys
 
-_TAKEN_IN = frozenset({Admission.ENQUEUED, Admission.SCHEDULED})
+_TAKEN_IN = frozenset({Admission.ENQUEUED, Admission.SCHEDULED, Admission.KEPT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class InlineQueue:
     gates: InlineGates
     operator: InlineOperator
     lanes: InlineLanes
+    keys: InlineKeys
     _admitted: list[Admitted] = field(repr=False)
     _lock: threading.RLock = field(repr=False)
 
@@ -111,8 +114,9 @@ class InlineQueue:
         schedulers = InlineSchedulers(Timetable(memory, made), memory.now, lock)
         repeats, gates = InlineRepeats(memory, lock, made), InlineGates(memory, lock)
         lanes = InlineLanes(memory, lock)
-        operator = InlineOperator(memory, lock)
-        return cls(memory, schedulers, repeats, gates, operator, lanes, admitted, lock)
+        keys = InlineKeys(memory)
+        operator = InlineOperator(memory, keys, lock)
+        return cls(memory, schedulers, repeats, gates, operator, lanes, keys, admitted, lock)
 
     @property
     def name(self) -> str:
@@ -129,6 +133,15 @@ class InlineQueue:
             admissions = {i: self.memory.admit(jobs[i]) for i in at_once_first}
             self._remember(job for i, job in enumerate(jobs) if admissions[i] in _TAKEN_IN)
             return [admissions[i] for i in range(len(jobs))]
+
+    async def enqueue_unique(self, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
+        """Admit a job unless its key is held; return what became of it, and whose job that is."""
+        parse_id(job.id)
+        with self._lock:
+            admission, winner = self.keys.admit(job, unique)
+            if admission in _TAKEN_IN:
+                self._remember([job])
+            return admission, winner
 
     def fire_due(self, mint: Callable[[], JobId]) -> None:
         """Fire the schedulers and registrations that are due, as the firer of a worker does.

@@ -3,10 +3,11 @@
 import threading
 from dataclasses import dataclass, field
 
-from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.job import JobId
 from echomq_worker.domain.views import JobNotes, Places
 from echomq_worker.errors import ActiveJobsError, NotPausedError
 from echomq_worker.testing.places import MemoryQueue
+from echomq_worker.testing.unique import InlineKeys
 
 LOG_LINES = 1_000
 
@@ -16,6 +17,7 @@ class InlineOperator:
     """The verbs of operators on one queue in memory."""
 
     _memory: MemoryQueue = field(repr=False)
+    _keys: InlineKeys = field(repr=False)
     _lock: threading.RLock = field(repr=False)
 
     async def drain(self, *, scheduled: bool = False) -> int:
@@ -78,6 +80,4 @@ class InlineOperator:
     async def holder(self, key: str) -> JobId | None:
         """Return the job that holds a key of uniqueness; None if none does."""
         with self._lock:
-            found = self._memory.keys.get(key)
-            row = None if found is None else self._memory.rows.get(found)
-            return None if row is None or row.state is State.DEAD else row.id
+            return self._keys.holder(key)

@@ -47,8 +47,8 @@ class MemoryQueue:
     arrivals: int = 0
     """How many jobs with a priority have come to wait."""
     turns: Turns = field(default_factory=Turns)
-    keys: dict[str, JobId] = field(default_factory=dict[str, JobId])
-    """Which job holds each key of uniqueness."""
+    before_claim: Callable[[], None] = lambda: None
+    """Called before it is asked what may run."""
     completed: int = 0
     failed: int = 0
     paused: bool = False
@@ -104,6 +104,7 @@ class MemoryQueue:
         """Lease the jobs that are next, at most `limit`. A paused queue hands out nothing."""
         if self.paused:
             return []
+        self.before_claim()
         jobs: list[Held] = []
         waiting = [self.rows[job_id] for job_id in self.pending]
         for row in self.turns.next(waiting, limit):
@@ -224,6 +225,7 @@ class MemoryQueue:
 
     def has_work(self) -> bool:
         """Return whether a claim would hand out a job now."""
+        self.before_claim()
         return not self.paused and bool(self.pending or self.due(1))
 
     def the_dead(self, limit: int, offset: int) -> list[JobView]:

@@ -8,6 +8,7 @@ from echomq_worker.client.lane_ports import LaneStore
 from echomq_worker.client.operator_ports import OperatorStore
 from echomq_worker.client.scheduler_ports import RepeatStore, SchedulerStore
 from echomq_worker.domain.job import Admission, Due, JobId, NewJob, State
+from echomq_worker.domain.unique import Unique
 from echomq_worker.domain.views import (
     JobView,
     KeptResult,
@@ -73,6 +74,9 @@ class FakeQueue:
 
     @property
     def repeats(self) -> RepeatStore:
+        raise NotImplementedError
+
+    async def enqueue_unique(self, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
         raise NotImplementedError
 
     @property

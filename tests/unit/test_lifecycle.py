@@ -7,7 +7,7 @@ from echomq_worker.protocol.scripts import script, script_names
 MOVING = {"enqueue", "schedule", "promote", "claim", "settle", "beat", "reap"} | {
     *("requeue", "remove", "reschedule", "promote_job", "reprioritize"),
     *("fire", "trigger_scheduler", "fire_repeats"),
-    *("drain", "claim_lane", "lane_drain", "lane_reap", "lane_reassign"),
+    *("enqueue_unique", "drain", "claim_lane", "lane_drain", "lane_reap", "lane_reassign"),
 }
 
 

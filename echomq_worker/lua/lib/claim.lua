@@ -2,7 +2,7 @@
 -- claim id, made by the caller, makes it unforgeable. A caller without one clears the field, so
 -- that its absence counts as a value.
 --! needs root pending active bell clock lanes
---! include time quarantine ready gates bell log check
+--! include time quarantine ready gates unique bell log check
 local CLAIM_FIELDS = {
   'attempts', 'payload', 'name', 'max', 'returned', 'crashes', 'failures', 'unknown', 'keep', 'group', 'more',
 }
@@ -31,6 +31,7 @@ local function lease_out(id, row, claim, gates)
     redis.call('HSET', key, 'state', 'active', 'attempts', row[1], 'claim', claim)
   end
   if row[10] then take_lane_slot(row[10]) end
+  unique_start(id, row[#CLAIM_FIELDS])
   local slots = gates and pass_gates(gates, id .. ':' .. row[1]) or ''
   if slots ~= '' then
     redis.call('HSET', key, 'slots', slots, 'more', '1')

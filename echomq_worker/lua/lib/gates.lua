@@ -3,12 +3,12 @@
 -- under the score it had, and comes back to its place when the gate opens: by time, for which `gates`
 -- holds the instant, or by what happens (+inf).
 --! needs root active bell clock
---! include time waiting rates
+--! include time parking rates
 local gated, find_gates, limit_of, park, pass_gates, shut_gate
 local write_gates, open_gates, leave_gates, queue_room, pass_queue, ask_gates_again
 local struck_arguments, park_struck
 do
-  local limits_key, strikes_key, gates_key = root .. 'limits', root .. 'strikes', root .. 'gates'
+  local limits_key, strikes_key = root .. 'limits', root .. 'strikes'
   local busy_key = root .. 'busy'
   local AT_ONCE, GATES_AT_ONCE, LOOKED_AT = 100, 16, 2
   local QUEUE_GATES = { 'strike:queue', 'rate:queue' }
@@ -129,13 +129,6 @@ do
     return table.concat(slots, ' ')
   end
 
-  local function unpark(id)
-    local fields = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'group')
-    if fields.err or not fields[1] then return end
-    redis.call('HDEL', root .. 'job:' .. id, 'held')
-    put_waiting(id, fields[2], true)
-  end
-
   -- Let at most AT_ONCE of those parked at a gate wait again, and tell when it opens for the others.
   local function release(gate)
     local room = math.min(gate_room(gate), AT_ONCE)
@@ -157,6 +150,8 @@ do
       if group then ring_backlog(group, true) end
       return ring_bell(1)
     end
+    local key = string.match(gate, '^unique:(.*)$')
+    if key then return pass_on_key(key) end
     local scope = string.match(gate, '^strike:(.*)$')
     if scope and strikes[scope] and not strike_end(scope) then
       redis.call('HDEL', strikes_key, scope)
@@ -197,9 +192,15 @@ do
     ring_bell(1)
   end
 
-  -- No rate is shut for longer than its window: the clock has been set back.
+  -- No rate is shut for longer than its window: the clock has been set back. And nobody waits for the holder of
+  -- a key that has gone unseen, such as one that a peer has completed.
   local function is_too_far(gate, at)
     local kind, scope = string.match(gate, '^(%l+):(.*)$')
+    if kind == 'unique' then
+      local holder = redis.pcall('GET', root .. 'de:' .. scope)
+      local state = type(holder) == 'string' and redis.pcall('HGET', root .. 'job:' .. holder, 'state')
+      return type(state) ~= 'string' or state == 'dead'
+    end
     local rule = kind == 'rate' and at ~= math.huge and limit_of(kind, scope)
     return rule and at > now + (rate_of(gate, rule).window or 0) + 1
   end

@@ -1,7 +1,7 @@
 -- Take back what leases have run out: to where it waits, or to `dead` when a limit is reached.
 -- `counter` is the field that counts (`crashes`, reset by any settlement; or the peers' `stalled`).
 --! needs root active dead dead_at failed_count
---! include time waiting gates quarantine flow count log occurrence
+--! include time waiting gates unique quarantine flow count log occurrence
 local function read_losses(ids, counter)
   local expired = { ids = ids, rows = {} }
   for i, id in ipairs(ids) do
@@ -36,6 +36,7 @@ local function bury_lost(id, row, reason)
   count(failed_count, 1)
   if row[4] then child_died(id, row[4], row[5], row[6], reason) end
   occurrence_ended(id, row[11], 'dead')
+  unique_end(id, row[12])
   note('dead', id, row[1])
 end
 

@@ -1,7 +1,7 @@
 -- Remove jobs for good that have been taken from where they waited: their rows and what belongs to them go,
 -- and whoever waits for them is told.
 --! needs root pending dead dead_at bell log log_size
---! include flow occurrence log
+--! include flow occurrence unique log
 local PARTS = { ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
 local AT_ONCE = 1000
 
@@ -10,8 +10,10 @@ local function remove_jobs(ids)
   local gone, rows = {}, {}
   for i, id in ipairs(ids) do
     local key = root .. 'job:' .. id
-    rows[i] = redis.pcall('HMGET', key, 'attempts', 'parent', 'parent_queue', 'parent_policy', 'scheduler')
+    rows[i] = redis.pcall('HMGET', key, 'attempts', 'parent', 'parent_queue', 'parent_policy', 'scheduler',
+      'more')
     occurrence_ended(id, rows[i][5], 'removed')
+    if not rows[i].err then unique_end(id, rows[i][6], true) end
     gone[#gone + 1] = key
     for _, part in ipairs(PARTS) do gone[#gone + 1] = key .. part end
   end

@@ -1,6 +1,6 @@
 -- Settling: first every outcome is decided by reading, then all is written.
 --! needs root pending active schedule dead dead_at completed completed_count failed_count outcomes keep_results
---! include time check lanes waiting schedule gates flow count log occurrence
+--! include time check lanes waiting schedule gates unique flow count log occurrence
 local WIDTH = 7
 local KINDS = {
   C = true, R = true, r = true, B = true, N = true, S = true, A = true, U = true, H = true, h = true, P = true,
@@ -80,6 +80,7 @@ local function complete(job, text, ms, gone)
   if row[5] then child_completed(job.id, row[5], row[6], text == '' and job.id or text) end
   if ms > 0 then keep_result(job.id, ms, text) end
   occurrence_ended(job.id, row[11], 'completed')
+  unique_end(job.id, row[12])
   local key = root .. 'job:' .. job.id
   gone[#gone + 1] = key
   for _, part in ipairs(JOB_PARTS) do gone[#gone + 1] = key .. part end
@@ -124,6 +125,7 @@ local function bury(job, text, history)
   count(failed_count, 1)
   if row[5] then child_died(job.id, row[5], row[6], row[7], text) end
   occurrence_ended(job.id, row[11], 'dead')
+  unique_end(job.id, row[12])
   note('dead', job.id, row[1])
 end
 
