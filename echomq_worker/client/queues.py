@@ -6,6 +6,7 @@ from echomq_worker.client.client import Client
 from echomq_worker.client.ports import Queue
 from echomq_worker.domain.job import JobId
 from echomq_worker.domain.queue_name import check_queue_name
+from echomq_worker.domain.unique import wire_key
 from echomq_worker.domain.views import Order
 from echomq_worker.errors import InvalidArgumentError
 
@@ -85,7 +86,7 @@ class Queues:
         Raises:
             InvalidArgumentError: if the key cannot be one.
         """
-        return await (await self._queue(queue)).operator.holder(key)
+        return await (await self._queue(queue)).operator.holder(wire_key(key))
 
     async def _queue(self, queue: str | None) -> Queue:
         name = self._default_queue if queue is None else check_queue_name(queue)
