@@ -111,6 +111,13 @@ class OperatorStore:
         told = tuple(read_text(line) or "" for line in lines)
         return JobNotes(read_text(progress) or None, told)
 
+    async def publish(self, events: Sequence[tuple[str, JobId]]) -> None:
+        """Tell those who listen to the queue what has become of jobs: the event, and the job."""
+        texts: list[Operand] = [
+            json.dumps({"event": event, "job": job_id}) for event, job_id in events
+        ]
+        await self._change("publish", {}, texts)
+
     async def base_limits(self, most: int = 0) -> tuple[int, bool]:
         """Return what the base wire tells of limits: ms to wait, and whether no more may be active.
 

@@ -15,6 +15,7 @@ PLANES = (
     "lanes",
     "ops",
     "locks",
+    "batches",
 )
 
 

@@ -52,6 +52,7 @@ READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_qu
     "read_job",
     "base_limits",
     "unique_holder",
+    "publish",
     "read_schedulers",
     "read_workers",
     "repeat_list",
