@@ -49,9 +49,9 @@ class BatchVerbs(ServerVerbs):
 def _outcome(verdict: Any, token: int, retry_delay_ms: int, max_attempts: int) -> Outcome:
     if verdict == "ok":
         return Completed()
-    if isinstance(verdict, dict) and "delay_ms" in verdict:
-        return Snoozed(verdict["delay_ms"])
-    said: dict[str, Any] = {"error": MISSING} if verdict is None else verdict
+    said: dict[str, Any] = verdict or {"error": MISSING}
+    if "delay_ms" in said:
+        return Snoozed(said["delay_ms"])
     if token >= said.get("max_attempts", max_attempts):
         return Buried(said["error"])
     return Retried(retry_delay_ms, said["error"])
