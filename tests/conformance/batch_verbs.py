@@ -8,7 +8,12 @@ from echomq_worker.domain.outcome import Buried, Completed, Outcome, Retried, Sn
 from echomq_worker.errors import InvalidArgumentError
 from tests.conformance.server_verbs import ServerVerbs, held, refusal
 
-EVENTS = {Completed: "completed", Buried: "failed", Retried: "failed", Snoozed: "delayed"}
+EVENTS: dict[type[Outcome], str] = {
+    Completed: "completed",
+    Buried: "failed",
+    Retried: "failed",
+    Snoozed: "delayed",
+}
 
 
 class BatchVerbs(ServerVerbs):

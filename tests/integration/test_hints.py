@@ -20,7 +20,7 @@ async def waiting(queue: QueueStore, look: Look, *, clock: bool = False) -> "asy
 
 async def seen(look: Look, *, blocked: bool) -> None:
     async with asyncio.timeout(5):
-        while bool(BLOCKED.search(await look.do("CLIENT", "LIST"))) is not blocked:
+        while bool(BLOCKED.search(await look.do("CLIENT", "LIST"))) is not blocked:  # noqa: ASYNC110 - the server's
             await asyncio.sleep(0.01)
 
 

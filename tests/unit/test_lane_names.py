@@ -60,7 +60,8 @@ def test_a_number_of_a_lane_is_whole_and_at_least_1(number: object):
 def test_a_full_lane_refuses_or_drops_and_nothing_else():
     assert check_on_full("refuse") is OnFull.REFUSE
     assert check_on_full("drop-oldest") is OnFull.DROP_OLDEST
-    for word in ("", "drop", None, 3, []):
+    words: tuple[object, ...] = ("", "drop", None, 3, [])
+    for word in words:
         with pytest.raises(InvalidArgumentError, match="'refuse' or 'drop-oldest'"):
             check_on_full(word)
 
