@@ -27,8 +27,9 @@ elseif redis.call('ZSCORE', dead, id) then
 elseif redis.call('HGET', root .. 'job:' .. id, 'state') == 'awaiting_children' then
   state = 'awaiting_children'
 else
-  local group = redis.call('HGET', root .. 'job:' .. id, 'group')
-  local lane = group and redis.pcall('ZSCORE', root .. 'g:' .. group .. ':pending', id)
-  if type(lane) == 'string' then state = 'pending' end
+  local at = redis.call('HMGET', root .. 'job:' .. id, 'group', 'held')
+  local lane = at[1] and redis.pcall('ZSCORE', root .. 'g:' .. at[1] .. ':pending', id)
+  local gate = at[2] and redis.pcall('ZSCORE', root .. 'parked:' .. at[2], id)
+  if type(lane) == 'string' or type(gate) == 'string' then state = 'pending' end
 end
 return { state, lease or '', due or '', redis.call('ZSCORE', dead_at, id) or '', row }

@@ -44,6 +44,7 @@ class InlineOperator:
             for table in (self._memory.rows, self._memory.schedule, self._memory.active):
                 table.clear()
             self._memory.results.clear()
+            self._keys.clear()
             self._memory.paused = False
             return True
 

@@ -47,8 +47,6 @@ class MemoryQueue:
     arrivals: int = 0
     """How many jobs with a priority have come to wait."""
     turns: Turns = field(default_factory=Turns)
-    before_claim: Callable[[], None] = lambda: None
-    """Called before it is asked what may run."""
     completed: int = 0
     failed: int = 0
     paused: bool = False
@@ -56,6 +54,10 @@ class MemoryQueue:
     """Until when each worker counts as present, in Unix ms."""
     on_end: Callable[[Row, RunOutcome], None] = lambda _row, _outcome: None
     """Told of every job that has completed, died or was removed, while its row is there."""
+    on_free: Callable[[Row, RunOutcome], None] = lambda _row, _outcome: None
+    """Told of the same, afterwards."""
+    on_back: Callable[[Row], None] = lambda _row: None
+    """Told of a dead job that waits again."""
     on_unknown: Callable[[Row, str], None] = lambda _row, _reason: None
     """Told of a job that has died because no worker knows its handler."""
 
@@ -104,7 +106,6 @@ class MemoryQueue:
         """Lease the jobs that are next, at most `limit`. A paused queue hands out nothing."""
         if self.paused:
             return []
-        self.before_claim()
         jobs: list[Held] = []
         waiting = [self.rows[job_id] for job_id in self.pending]
         for row in self.turns.next(waiting, limit):
@@ -189,6 +190,7 @@ class MemoryQueue:
         row.returned = row.token
         row.expires_no_more()
         self.wait(row)
+        self.on_back(row)
         return Requeued.OK
 
     def remove(self, job_id: JobId, places: Places) -> Removed:
@@ -199,7 +201,7 @@ class MemoryQueue:
             return Removed.ACTIVE
         if places is (Places.WAITING if job_id in self.dead else Places.DEAD):
             return Removed.ELSEWHERE
-        self.on_end(self.rows[job_id], RunOutcome.REMOVED)
+        self.ended(self.rows[job_id], RunOutcome.REMOVED)
         self.forget(job_id)
         return Removed.OK
 
@@ -225,7 +227,6 @@ class MemoryQueue:
 
     def has_work(self) -> bool:
         """Return whether a claim would hand out a job now."""
-        self.before_claim()
         return not self.paused and bool(self.pending or self.due(1))
 
     def the_dead(self, limit: int, offset: int) -> list[JobView]:
@@ -265,7 +266,12 @@ class MemoryQueue:
         row.state, row.last_error, row.died_ms = State.DEAD, reason, self.now()
         self.dead.add(row.id)
         self.failed += 1
-        self.on_end(row, RunOutcome.DEAD)
+        self.ended(row, RunOutcome.DEAD)
+
+    def ended(self, row: Row, outcome: RunOutcome) -> None:
+        """Tell who wants to know that a job has ended."""
+        self.on_end(row, outcome)
+        self.on_free(row, outcome)
 
     def forget(self, job_id: JobId) -> None:
         """Leave nothing of a job but a kept result."""

@@ -79,7 +79,7 @@ def _complete(queue: MemoryQueue, row: Row, result: bytes | None, keep_ms: int) 
         now_ms = queue.now()
         kept = KeptResult("completed", result or b"", now_ms)
         queue.results[row.id] = (kept, now_ms + keep_ms)
-    queue.on_end(row, RunOutcome.COMPLETED)
+    queue.ended(row, RunOutcome.COMPLETED)
     queue.forget(row.id)
     queue.completed += 1
 

@@ -3,8 +3,12 @@
 from dataclasses import dataclass, replace
 
 from echomq_worker.domain.job import Admission, After, JobId, NewJob, State
-from echomq_worker.domain.unique import Mode, Release, Unique
+from echomq_worker.domain.scheduling.records import RunOutcome
+from echomq_worker.domain.unique import Conflict, Mode, Release, Unique
 from echomq_worker.testing.places import MemoryQueue
+from echomq_worker.testing.rows import Row
+
+_NEW = frozenset({Admission.ENQUEUED, Admission.SCHEDULED})
 
 
 @dataclass(slots=True)
@@ -12,12 +16,10 @@ class Holding:
     """A key that is held."""
 
     job_id: JobId
-    release: Release
+    conflict: Conflict
     first_ms: int
-    until_ms: int | None = None
-    """For a key that is held for a time: when it is free again, in Unix ms."""
-    kept: NewJob | None = None
-    """What starts when the holder has ended."""
+    kept: JobId | None = None
+    """The job that starts when the holder has ended."""
 
 
 class InlineKeys:
@@ -26,63 +28,98 @@ class InlineKeys:
     def __init__(self, memory: MemoryQueue) -> None:
         self._memory = memory
         self._held: dict[str, Holding] = {}
-        memory.before_claim = self.wake_kept
+        self._key_of: dict[JobId, Unique] = {}
+        memory.on_free, memory.on_back = self._ended, self._brought_back
 
     def holder(self, key: str) -> JobId | None:
-        """Return the job that holds a key; None if none does."""
-        found = self._held.get(key)
-        return found.job_id if found and self._holds(found) else None
+        """Return the job that holds a key; None if none does, or it is gone."""
+        found = self._holding(key)
+        return found.job_id if found and found.job_id in self._memory.rows else None
 
     def admit(self, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
-        """Admit a job unless its key is held."""
-        memory, mode = self._memory, unique.conflict.mode
-        if job.id in memory.rows:
+        """Admit a job unless its key is held; return what became of it, and whose job that is."""
+        if job.id in self._memory.rows:
             return Admission.DUPLICATE, job.id
-        held = self._held.get(unique.key)
-        if held is None or not self._holds(held):
-            return self._hold(job, unique), job.id
-        row = memory.rows.get(held.job_id)
-        begun = row is None or row.state is State.ACTIVE
-        if mode is Mode.KEEP_LATEST and row is not None and begun:
-            return self._keep(held, job)
-        if row is None or mode is Mode.REJECT or begun:
+        if (held := self._holding(unique.key)) is None:
+            return self._take(job, unique), job.id
+        row, mode = self._memory.rows.get(held.job_id), unique.conflict.mode
+        if row is not None and row.state is State.ACTIVE and mode is Mode.KEEP_LATEST:
+            return self._keep(held, job, unique)
+        if row is None or row.state is State.ACTIVE or mode is Mode.REJECT:
             return Admission.HELD, held.job_id
-        row.payload = job.payload
+        _replace(row, job)
         if mode is Mode.DEBOUNCE and row.state is State.SCHEDULED:
-            due_ms = memory.now() + unique.conflict.wait_ms
-            if most_ms := unique.conflict.most_ms:
-                due_ms = min(due_ms, max(memory.now(), held.first_ms + most_ms))
-            memory.schedule[row.id] = due_ms
+            self._postpone(row, held, unique.conflict)
             return Admission.POSTPONED, row.id
         return Admission.REPLACED, row.id
 
-    def wake_kept(self) -> None:
-        """Let what was kept until a holder has ended wait to be claimed."""
-        for held in self._held.values():
-            if held.kept is not None and not self._holds(held):
-                job, held.kept = held.kept, None
-                held.job_id = job.id
-                self._memory.admit(job)
+    def clear(self) -> None:
+        """Forget all keys."""
+        self._held.clear()
+        self._key_of.clear()
 
-    def _hold(self, job: NewJob, unique: Unique) -> Admission:
-        conflict, now_ms = unique.conflict, self._memory.now()
-        until_ms = now_ms + conflict.ttl_ms if conflict.release is Release.TTL else None
-        self._held[unique.key] = Holding(job.id, conflict.release, now_ms, until_ms)
-        if conflict.mode is Mode.DEBOUNCE:
-            job = replace(job, due=After(conflict.wait_ms))
-        return self._memory.admit(job)
+    def _take(self, job: NewJob, unique: Unique) -> Admission:
+        if unique.conflict.mode is Mode.DEBOUNCE:
+            job = replace(job, due=After(unique.conflict.wait_ms))
+        admission = self._memory.admit(job)
+        if admission in _NEW:
+            self._hold(job.id, unique)
+        return admission
 
-    def _keep(self, held: Holding, job: NewJob) -> tuple[Admission, JobId]:
-        if held.kept is None:
-            held.kept = job
-            return Admission.KEPT, job.id
-        held.kept = replace(held.kept, payload=job.payload)
-        return Admission.REPLACED, held.kept.id
+    def _hold(self, job_id: JobId, unique: Unique) -> None:
+        self._key_of[job_id] = unique
+        self._held[unique.key] = Holding(job_id, unique.conflict, self._memory.now())
 
-    def _holds(self, held: Holding) -> bool:
+    def _keep(self, held: Holding, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
+        kept = None if held.kept is None else self._memory.rows.get(held.kept)
+        if kept is not None:
+            _replace(kept, job)
+            return Admission.REPLACED, kept.id
+        held.kept = job.id
+        self._memory.rows[job.id] = Row.of(job)
+        self._key_of[job.id] = unique
+        return Admission.KEPT, job.id
+
+    def _postpone(self, row: Row, held: Holding, conflict: Conflict) -> None:
+        now_ms = self._memory.now()
+        due_ms = now_ms + conflict.wait_ms
+        if conflict.most_ms:
+            due_ms = min(due_ms, max(now_ms, held.first_ms + conflict.most_ms))
+        row.is_due(due_ms)
+        self._memory.schedule[row.id] = due_ms
+
+    def _holding(self, key: str) -> Holding | None:
+        if (held := self._held.get(key)) is None:
+            return None
+        if held.conflict.release is Release.TTL:
+            return held if self._memory.now() < held.first_ms + held.conflict.ttl_ms else None
         row = self._memory.rows.get(held.job_id)
-        if held.until_ms is not None:
-            return self._memory.now() < held.until_ms
         if row is None or row.state is State.DEAD:
-            return False
-        return held.release is not Release.START or row.token == 0
+            return None
+        return None if held.conflict.release is Release.START and row.token else held
+
+    def _ended(self, row: Row, outcome: RunOutcome) -> None:
+        """A job has completed, died or was removed."""
+        if (unique := self._key_of.get(row.id)) is None:
+            return
+        if outcome is not RunOutcome.DEAD:
+            del self._key_of[row.id]
+        held = self._held.get(unique.key)
+        if held is None or held.job_id != row.id:
+            return
+        if held.conflict.release is not Release.TTL or outcome is RunOutcome.REMOVED:
+            del self._held[unique.key]
+            heir = None if held.kept is None else self._memory.rows.get(held.kept)
+            if heir is not None:
+                self._hold(heir.id, self._key_of[heir.id])
+                self._memory.wait(heir)
+
+    def _brought_back(self, row: Row) -> None:
+        """A dead job waits again: it holds its key if nobody else does."""
+        unique = self._key_of.get(row.id)
+        if unique and unique.conflict.release is Release.FINISH and not self.holder(unique.key):
+            self._hold(row.id, unique)
+
+
+def _replace(row: Row, job: NewJob) -> None:
+    row.payload, row.name = job.payload, job.name

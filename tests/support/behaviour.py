@@ -12,9 +12,11 @@ import pytest
 import pytest_asyncio
 from redis.asyncio import Redis
 
+from echomq_worker.client.operator_ports import OperatorStore
 from echomq_worker.domain.job import Admission, Claimed, Due, Held, JobId, NewJob
 from echomq_worker.domain.outcome import Outcome, Verdict
 from echomq_worker.domain.replies import Beat, Presence, Reaped, Settled
+from echomq_worker.domain.unique import Unique
 from echomq_worker.domain.views import (
     Counts,
     JobView,
@@ -65,7 +67,11 @@ class LinePort(Protocol):
 class QueuePort(Protocol):
     """A queue."""
 
+    @property
+    def operator(self) -> OperatorStore: ...
+
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[Admission]: ...
+    async def enqueue_unique(self, job: NewJob, unique: Unique) -> tuple[Admission, JobId]: ...
     async def promote(self, limit: int) -> Promoted: ...
     async def reap(self, limit: int, *, crash_limit: int = 0, max_attempts: int = 0) -> Reaped: ...
     async def extend(self, held: Sequence[Held], lease_ms: int) -> list[Verdict]: ...
@@ -163,6 +169,17 @@ class ServerDriver:
         for member in await self._members(keys.completed):
             result = keys.done(JobId(member.decode()))
             await self.client.pexpire(result, await self.client.pttl(result) - ms)
+        await self._pass_time_for_keys(keys, ms)
+
+    async def _pass_time_for_keys(self, keys: Keyspace, ms: int) -> None:
+        held = cast("list[bytes]", await self.client.execute_command("KEYS", f"{keys.root}de:*"))
+        for key in held:
+            if (left_ms := await self.client.pttl(key)) > 0:
+                await self.client.pexpire(key, left_ms - ms)
+        for member in await self._members(keys.schedule):
+            row = keys.job(JobId(member.decode()))
+            if (first := await self.client.hget(row, "first")) is not None:
+                await self.client.hset(row, "first", str(int(first) - ms))
 
     async def _members(self, key: str) -> list[bytes]:
         return cast("list[bytes]", await self.client.zrange(key, 0, -1))

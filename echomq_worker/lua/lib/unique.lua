@@ -53,7 +53,7 @@ do
   -- A dead job that is brought back holds its key again, if nobody else does.
   function unique_again(id, more)
     local fields = more and redis.call('HMGET', root .. 'job:' .. id, 'uniq', 'release') or {}
-    if not fields[1] or fields[2] == 'ttl' or key_holder(fields[1]) then return end
+    if not fields[1] or fields[2] ~= 'finish' or key_holder(fields[1]) then return end
     redis.call('SET', key_of(fields[1]), id)
   end
 
