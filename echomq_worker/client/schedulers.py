@@ -180,7 +180,7 @@ class Schedulers(Repeats):
             if admission is None:
                 break
             if admission is not Admission.DUPLICATE:
-                return client.handle(job_id, where, self._results(view))
+                return client.handle(job_id, where, self._results(view), created=True)
         else:
             msg = f"scheduler {name}: each of {_TRIES} ids that were minted is taken: ask again"
             raise DuplicateJobError(msg)

@@ -119,6 +119,7 @@ class Timetable(Declarations):
             InvalidArgumentError: if something else cannot be used, such as an expression
                 (`CronError`) or a zone (`UnknownZoneError`).
         """
+        _check_called("cron", expression, '"0 9 * * MON-FRI"')
         check_known("@app.cron", options, DeclaredCron.__optional_keys__)
         return self._schedule({"cron": expression}, options, CronOptions.__optional_keys__)
 
@@ -136,6 +137,7 @@ class Timetable(Declarations):
         Raises:
             EchoMQError: as `cron`.
         """
+        _check_called("every", period, '"15m"')
         check_known("@app.every", options, DeclaredInterval.__optional_keys__)
         return self._schedule({"every": period}, options, IntervalOptions.__optional_keys__)
 
@@ -195,3 +197,10 @@ def _name_of(function: Callable[..., Any]) -> str:
         msg = f"{function!r:.80} has no name of its own: give its job one, as in job='report.make'"
         raise HandlerError(msg)
     return name
+
+
+def _check_called(what: str, given: object, example: str) -> None:
+    # Without parentheses the decorator would replace the function and declare nothing.
+    if callable(given):
+        msg = f"@app.{what} is given a function: say when it is to run, as in @app.{what}({example})"
+        raise HandlerError(msg)

@@ -137,9 +137,7 @@ class JobContext:
     @property
     def deadline(self) -> datetime | None:
         """When the run times out; None if it does not."""
-        if self.deadline_ms is None:
-            return None
-        return datetime.fromtimestamp(self.deadline_ms / 1000, UTC)
+        return _instant(self.deadline_ms)
 
     @property
     def scheduled_for(self) -> datetime | None:
@@ -147,9 +145,7 @@ class JobContext:
 
         It is the same for every attempt, however late: use it where the work is about a time.
         """
-        if self.instant_ms is None:
-            return None
-        return datetime.fromtimestamp(self.instant_ms / 1000, UTC)
+        return _instant(self.instant_ms)
 
     @property
     def is_last_attempt(self) -> bool:
@@ -218,3 +214,13 @@ class JobContext:
             loop, event = self._waiters.pop()
             if not loop.is_closed():
                 loop.call_soon_threadsafe(event.set)
+
+
+def _instant(unix_ms: int | None) -> datetime | None:
+    """Return an instant; None if there is none, or it lies beyond the years that Python knows."""
+    if unix_ms is None:
+        return None
+    try:
+        return datetime.fromtimestamp(unix_ms / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,15 +1,18 @@
 -- Bring dead jobs back, each to where it waits, with all its attempts before it again. The token does
 -- not go down: what has been counted is written off as returned. A claim that a lost lease has left
 -- open is over ('!', the end of no claim id), so that its holder cannot settle a job that has died.
--- Safe to repeat.
+-- Repeatable: the same call gets the same answer, and revives nobody twice.
 --
 --! keys root pending dead dead_at bell log
---! args log_size
+--! args caller call_number again log_size
 --! rest ids
---! include waiting unique quarantine side log check
+--! include receipt waiting unique quarantine side log check
 --
 -- Replies one character each: 1 requeued, 0 gone (or set aside, when its row cannot be used), 3 not dead.
 
+local earlier = earlier_answer()
+if earlier then return earlier end
+if earlier == false then return redis.error_reply(refusal) end
 local wrong = wrong_type({ pending, 'zset', dead, 'zset', dead_at, 'zset', bell, 'list' })
   or wrong_side_key() or wrong_log()
 if wrong then return wrong end
@@ -41,4 +44,6 @@ end
 local verdicts = {}
 for at = ids, #ARGV do verdicts[#verdicts + 1] = requeue(ARGV[at], rows[at]) end
 settle_down()
-return table.concat(verdicts)
+local answer = table.concat(verdicts)
+keep_answer(answer, string.find(answer, '1', 1, true) ~= nil or set_aside_count > 0)
+return answer

@@ -64,7 +64,7 @@ class Mover:
         """Bring dead jobs back; return what became of each."""
         verdicts: list[Requeued] = []
         for part in _parts(ids):
-            reply = await self._asked("requeue", {}, part)
+            reply = await self.once("requeue", {}, part)
             verdicts += (_REQUEUED[character] for character in reply.decode())
         return verdicts
 
@@ -72,7 +72,7 @@ class Mover:
         """Remove a job from one of `places`; return what became of it."""
         parse_id(job_id)
         args = {"id": job_id, "dedup": dedup_id, "places": places.value}
-        verdict: int = await self._asked("remove", args)
+        verdict: int = await self.once("remove", args, ())
         return _REMOVED[verdict]
 
     async def _move(
@@ -83,12 +83,6 @@ class Mover:
             reply = await self.once(script, args, part)
             verdicts += (_MOVED[character] for character in reply.decode())
         return verdicts
-
-    async def _asked(
-        self, script: str, args: Mapping[str, Operand], ids: Sequence[Operand] = ()
-    ) -> Reply:
-        logged = {**args, "log_size": self._log_size}
-        return await ask_again(lambda: self._run(script, logged, ids))
 
     async def once(self, script: str, args: Mapping[str, Operand], ids: Sequence[Operand]) -> Reply:
         """Run a script that takes receipts, and ask until there is an answer: it is done once.

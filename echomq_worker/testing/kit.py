@@ -73,7 +73,7 @@ class Kit(KitBase):
 
         Args:
             duration: how long, such as `"1d"`.
-            limit: how many attempts may be made.
+            limit: how many attempts may be made at one instant, while the clock stands still.
             give_up: how long to wait for a handler in real time, such as `"10s"`.
 
         Returns:
@@ -87,7 +87,7 @@ class Kit(KitBase):
         next_ms: int | None = self.clock.now_ms()
         while next_ms is not None and next_ms <= end_ms:
             self.clock.move_to(next_ms)
-            runs += (await self.run_until_idle(limit=limit - len(runs), give_up=give_up)).runs
+            runs += (await self.run_until_idle(limit=limit, give_up=give_up)).runs
             next_ms = self.backend.next_ms()
         self.clock.move_to(end_ms)
         return Report(tuple(runs))

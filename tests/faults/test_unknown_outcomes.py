@@ -165,8 +165,8 @@ VERBS = NUMBERED | {
     "reprioritize": Verb(
         "reprioritize", reprioritizes, ["not_waiting", "not_waiting", "ok"], numbered=True
     ),
-    "requeue": Verb("requeue", requeues, [Requeued.OK], again=[Requeued.NOT_DEAD]),
-    "remove": Verb("remove", removes, Removed.OK, again=Removed.GONE),
+    "requeue": Verb("requeue", requeues, [Requeued.OK]),
+    "remove": Verb("remove", removes, Removed.OK),
     "pause": Verb("pause", pauses, None),
 }
 

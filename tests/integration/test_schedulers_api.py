@@ -197,6 +197,7 @@ async def test_a_job_is_made_now_and_its_handle_knows_the_result(app: EchoMQ, se
     await app.schedulers.pause("d")
 
     handle = await app.schedulers.trigger("d")
+    assert handle.created
     view = await app.schedulers.get("d")
 
     assert await handle.state() is JobState.PENDING

@@ -277,3 +277,15 @@ def test_declaring_reads_no_setting_and_loads_calendars_only_for_those_who_have_
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["[]", "True 1", "[]"]
+
+
+@pytest.mark.parametrize("what", ["cron", "every"])
+def test_a_decorator_without_its_time_says_what_it_wants(what: str):
+    app = EchoMQ()
+
+    with pytest.raises(HandlerError, match=f"as in @app.{what}"):
+
+        @getattr(app, what)
+        async def job() -> None: ...
+
+    assert app.scheduled == []

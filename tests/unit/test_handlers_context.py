@@ -113,3 +113,7 @@ def test_its_log_says_which_job_it_is_about() -> None:
 
 def test_it_shows_what_it_is() -> None:
     assert repr(made()) == "<JobContext JOB0NsUH6L9tuD email.send attempt 1/3>"
+
+
+def test_an_instant_beyond_the_years_that_python_knows_is_none():
+    assert made(deadline_ms=999_999_999_999_999).deadline is None

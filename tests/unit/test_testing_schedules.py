@@ -87,13 +87,19 @@ async def test_time_that_passes_fires_every_occurrence_at_its_instant(
     assert backend.clock.now_ms() == NOON + 40 * MINUTE
 
 
-async def test_time_that_passes_has_a_limit_of_runs(app: EchoMQ, backend: InlineBackend):
-    @app.every("1s")
+async def test_the_limit_of_runs_is_that_of_an_instant(app: EchoMQ, backend: InlineBackend):
+    @app.every("1m")
     async def tick() -> None: ...
 
+    @app.job("again")
+    async def again() -> None:
+        await again.enqueue()
+
     async with testing.inline(app, backend=backend) as kit:
+        assert (await kit.run_for("20m", limit=10)).completed == 20
+        await again.enqueue()
         with pytest.raises(NotIdleError):
-            await kit.run_for("1d", limit=10)
+            await kit.run_for("1m", limit=10)
 
 
 def test_a_test_that_is_not_async_lets_time_pass_as_well(app: EchoMQ, backend: InlineBackend):

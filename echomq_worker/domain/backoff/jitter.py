@@ -17,7 +17,7 @@ JitterWord = Literal["none", "full", "equal", "decorrelated"]
 JitterSpec = bool | JitterWord
 """What may be given where a jitter is asked for: a word; True for `full`, False for `none`."""
 
-DRAWN_ALONG = 32
+DRAWN_ALONG = 500
 """How many earlier waits are drawn for a decorrelated one: by then, more change nothing."""
 
 
