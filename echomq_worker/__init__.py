@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from echomq_worker.client.schedulers import Schedulers
     from echomq_worker.domain.backoff import exponential, fixed, linear, steps
     from echomq_worker.domain.cron import CronRule, cron_rule
-    from echomq_worker.domain.job import JobId
+    from echomq_worker.domain.job import Admission, JobId
     from echomq_worker.domain.job import State as JobState
     from echomq_worker.domain.lanes import LaneState, LaneView, Reassigned
     from echomq_worker.domain.scheduling.misfire import (
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         no_missed,
     )
     from echomq_worker.domain.scheduling.records import PutVerdict, SchedulerState, SchedulerView
+    from echomq_worker.domain.unique import debounce, throttle
     from echomq_worker.domain.views import Order
     from echomq_worker.errors import (
         AccessError,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 __all__ = [
     "INJECTED",
     "AccessError",
+    "Admission",
     "ArgumentsError",
     "Call",
     "CorruptSchedulerError",
@@ -125,18 +127,21 @@ __all__ = [
     "__version__",
     "all_missed",
     "cron_rule",
+    "debounce",
     "exponential",
     "fixed",
     "latest_missed",
     "linear",
     "no_missed",
     "steps",
+    "throttle",
 ]
 
 # Names are looked up when they are first used: a health probe, which runs every few seconds, or
 # `echomq version` must not pay for the whole library.
 _HOMES = {
     "AccessError": ("errors", "AccessError"),
+    "Admission": ("domain.job", "Admission"),
     "ArgumentsError": ("errors", "ArgumentsError"),
     "Call": ("client", "Call"),
     "CorruptSchedulerError": ("errors", "CorruptSchedulerError"),
@@ -194,12 +199,14 @@ _HOMES = {
     "WireVersionError": ("errors", "WireVersionError"),
     "all_missed": ("domain.scheduling.misfire", "all_missed"),
     "cron_rule": ("domain.cron", "cron_rule"),
+    "debounce": ("domain.unique", "debounce"),
     "exponential": ("domain.backoff", "exponential"),
     "fixed": ("domain.backoff", "fixed"),
     "latest_missed": ("domain.scheduling.misfire", "latest_missed"),
     "linear": ("domain.backoff", "linear"),
     "no_missed": ("domain.scheduling.misfire", "no_missed"),
     "steps": ("domain.backoff", "steps"),
+    "throttle": ("domain.unique", "throttle"),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from echomq_worker.client.handle import JobHandle
 from echomq_worker.client.portal import Portal
 from echomq_worker.domain.backoff import Duration
-from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.job import Admission, JobId, State
 from echomq_worker.domain.views import JobNotes
 
 R_co = TypeVar("R_co", covariant=True)
@@ -36,8 +36,13 @@ class SyncJobHandle(Generic[R_co]):
 
     @property
     def created(self) -> bool:
-        """False if a job with an id chosen by the caller existed before: this is that one."""
+        """False if a job of the chosen id existed before, or another held its key."""
         return self._handle.created
+
+    @property
+    def admission(self) -> Admission:
+        """What became of it when it was enqueued."""
+        return self._handle.admission
 
     def state(self) -> State:
         """Return where the job is now, as `JobHandle.state` does."""

@@ -8,7 +8,6 @@ from echomq_worker.domain.job import Admission, NewJob
 from echomq_worker.domain.limits import BATCH, BATCH_BYTES
 from echomq_worker.errors import (
     InvalidArgumentError,
-    OutOfMemoryError,
     ServerError,
     UnavailableError,
     WireVersionError,
@@ -16,6 +15,7 @@ from echomq_worker.errors import (
 from echomq_worker.protocol.rows import new_job_operands
 from echomq_worker.protocol.scripts import BoundScript, Operand
 from echomq_worker.store.calls import Caller
+from echomq_worker.store.patience import ask_until
 from echomq_worker.store.translate import UnreachableError, translated_errors
 from echomq_worker.store.wire import PrivateWire, run_script
 
@@ -162,35 +162,17 @@ class Producer:
         args: dict[str, Operand] = {
             "caller": self.caller.name,
             "call_number": number,
-            "again": "0",
             "log_size": self.log_size,
         }
-        deadline = asyncio.get_running_loop().time() + self.give_up_ms / 1000
-        unanswered: UnavailableError | None = None
+
+        async def ask(again: str) -> bytes:
+            with translated_errors():
+                await self.wire.connect()
+            await self.prepare()
+            return await run_script(self.wire, script, {**args, "again": again}, rest)
+
         with self.caller.one_call(number):
-            wait_s = 0.02
-            while True:
-                try:
-                    with translated_errors():
-                        await self.wire.connect()
-                    await self.prepare()
-                    return await run_script(self.wire, script, args, rest)
-                except OutOfMemoryError as error:
-                    if unanswered is None:
-                        raise
-                    # This try changed nothing. An earlier one may have, or may come late.
-                    raise unanswered from error
-                except UnavailableError as error:
-                    if not isinstance(error, UnreachableError):
-                        unanswered = error
-                    if asyncio.get_running_loop().time() + wait_s > deadline:
-                        if unanswered is None or unanswered is error:
-                            raise
-                        # That nobody is there now does not say what became of an earlier try.
-                        raise unanswered from error
-                    args["again"] = "1"
-                    await asyncio.sleep(wait_s)
-                    wait_s = min(wait_s * 2, 1.0)
+            return await ask_until(ask, self.give_up_ms)
 
 
 def _parts(batch: list[_Order], *, due: bool) -> Iterator[list[_Item]]:

@@ -35,7 +35,7 @@ from echomq_worker.store.producer import Producer
 from echomq_worker.store.reads import QueueReads
 from echomq_worker.store.repeats import RepeatStore
 from echomq_worker.store.schedulers import SchedulerStore
-from echomq_worker.store.unique import enqueue_unique
+from echomq_worker.store.unique import enqueue_unique, patient
 from echomq_worker.store.wire import PooledWire, PrivateWire, Reply, Wire, ask_again, run_script
 
 
@@ -80,8 +80,8 @@ class QueueStore(QueueReads):
 
     async def enqueue_unique(self, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
         """Admit a job unless its key is held; return what became, and whose job. As `enqueue`."""
-        await self._extension.verify(claim=True)
-        return await enqueue_unique(self._mover.once, job, unique)
+        once = patient(self._run, self._extension.verify, self._options)
+        return await enqueue_unique(once, job, unique)
 
     def line(
         self,

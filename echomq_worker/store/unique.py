@@ -7,6 +7,9 @@ from echomq_worker.domain.job import Admission, After, At, JobId, NewJob
 from echomq_worker.domain.unique import Unique
 from echomq_worker.protocol.rows import row_operands
 from echomq_worker.protocol.scripts import Operand
+from echomq_worker.store.calls import random_name
+from echomq_worker.store.options import ServerOptions
+from echomq_worker.store.patience import ask_until
 from echomq_worker.store.wire import Reply
 
 _ADMISSIONS = {
@@ -21,7 +24,28 @@ _ADMISSIONS = {
 }
 
 Once = Callable[[str, Mapping[str, Operand], Sequence[Operand]], Awaitable[Reply]]
-"""Runs a script of the queue that takes receipts, and asks until it is answered."""
+"""Runs a script of the queue that takes receipts."""
+
+
+def patient(run: Once, prepare: Callable[[], Awaitable[None]], options: ServerOptions) -> Once:
+    """Return what runs a script under a caller of its own, until it is answered.
+
+    Args:
+        run: runs a script of the queue, once.
+        prepare: awaited before: the script may be the first thing that is done to the queue.
+        options: say how long to ask again, and how long the queue's log is.
+    """
+
+    async def once(name: str, args: Mapping[str, Operand], rest: Sequence[Operand]) -> Reply:
+        call = {"caller": random_name(), "call_number": 1, "log_size": options.log_size}
+
+        async def ask(again: str) -> Reply:
+            await prepare()
+            return await run(name, {**args, **call, "again": again}, rest)
+
+        return await ask_until(ask, options.give_up_ms)
+
+    return once
 
 
 async def enqueue_unique(once: Once, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
