@@ -1,4 +1,5 @@
--- Let a scheduler rest, with a reason. Jobs that it has made are left alone. The newest reason stands.
+-- Let a scheduler rest, with a reason. Jobs that it has made are left alone. The newest reason stands; to
+-- pause it once more without one leaves the note as it is.
 -- Repeatable: the same call gets the same answer.
 --
 --! keys root schedulers
@@ -15,7 +16,9 @@ local wrong = wrong_type({ schedulers, 'zset', key, 'hash' })
 if wrong then return wrong end
 
 local there = redis.call('EXISTS', key) == 1
-if there then
+if there and reason == '' and redis.call('HEXISTS', key, 'paused') == 1 then
+  redis.call('ZADD', schedulers, '+inf', name)
+elseif there then
   -- The first write frees memory, so that it can be paused on a full server.
   redis.call('HDEL', key, 'paused_by')
   redis.call('HSET', key, 'paused', reason, 'paused_at', digits(now))

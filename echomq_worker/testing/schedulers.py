@@ -56,7 +56,9 @@ class InlineSchedulers:
         with self._lock:
             if (found := self.timetable.schedulers.get(name)) is None:
                 return False
-            found.paused, found.wakes_ms = PauseNote(self._now(), reason, by or None), None
+            if reason or found.paused is None:
+                found.paused = PauseNote(self._now(), reason, by or None)
+            found.wakes_ms = None
             return True
 
     async def resume(self, name: str) -> bool:

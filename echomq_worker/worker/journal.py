@@ -154,6 +154,7 @@ class Journal:
             "job.handler_missing",
             **_ids(run),
             reason=f"{name} here; known: {shorten(', '.join(known)) or 'none'}",
+            **({"scheduler": run.held.scheduler} if run.held.scheduler else {}),
             hint="it is put back, uncounted, and buried after an hour",
         )
 

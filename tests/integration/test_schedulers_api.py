@@ -181,6 +181,7 @@ async def test_a_pause_keeps_its_reason_and_ends_by_a_resume(app: EchoMQ, send: 
     before = await app.schedulers.upcoming("d", 3)
 
     await app.schedulers.pause("d", reason="holidays", by="ada")
+    await app.schedulers.pause("d")
     paused = await app.schedulers.get("d")
     assert await app.schedulers.upcoming("d", 3) == before  # what would come
     assert paused is not None and paused.paused is not None  # noqa: PT018 - one thing
