@@ -63,14 +63,20 @@ async def test_it_is_known_since_when_a_rule_counts(times: Timetable):
     assert (await times.due_one()).since_ms == (await times.view()).since_ms
 
 
-async def test_the_newest_pause_stands(times: Timetable):
+async def test_the_newest_reason_stands_and_a_pause_without_one_leaves_it(times: Timetable):
     await times.put(every())
     await times.store.pause("s1", reason="deploy", by="ann")
     await times.store.pause("s1")
 
     paused = (await times.view()).paused
     assert paused is not None
-    assert (paused.reason, paused.by) == (None, None)
+    assert (paused.reason, paused.by) == ("deploy", "ann")
+
+    await times.store.pause("s1", reason="an incident")
+
+    paused = (await times.view()).paused
+    assert paused is not None
+    assert (paused.reason, paused.by) == ("an incident", None)
 
 
 async def test_a_long_reason_is_cut(times: Timetable):
