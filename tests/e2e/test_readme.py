@@ -93,6 +93,21 @@ def test_the_program_about_tenants_sets_what_it_says(folder: Path, dev: Daemon):
         assert told in done.stdout
 
 
+def test_the_program_about_keys_prints_what_it_says(folder: Path, dev: Daemon):
+    done = subprocess.run(
+        [sys.executable, "unique.py"],
+        cwd=folder,
+        env=environment(ECHOMQ_REDIS_URL=printed_url(dev)) | {"PYTHONPATH": f"{ROOT}:{folder}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"True False held\nJOB\w{11}\n", done.stdout)
+
+
 def test_the_program_about_priorities_sends_what_it_says(folder: Path, dev: Daemon):
     url = printed_url(dev)
 
