@@ -15,21 +15,16 @@ if not whole(budget, 1) then return bad_argument('budget') end
 local wrong = wrong_type({ meta, 'hash' })
 if wrong then return wrong end
 
-local function length(command, key)
-  local count = redis.pcall(command, key)
-  return type(count) == 'number' and count or 0
-end
-
 if redis.call('HEXISTS', meta, 'paused') == 0 then return redis.call('EXISTS', meta) == 0 and last == '1' and 0 or 2 end
-if force ~= '1' and length('ZCARD', active) > 0 then return 3 end
+local held = redis.pcall('ZCARD', active)
+if force ~= '1' and type(held) == 'number' and held > 0 then return 3 end
 
-local function names_in(command, key)
-  local found = redis.pcall(command, key)
+local function or_none(found)
   return found.err and {} or found
 end
 
 local places = { active, pending, schedule, dead, root .. 'prioritized' }
-for _, gate in ipairs(redis.pcall('ZRANGE', root .. 'gates', 0, 999)) do
+for _, gate in ipairs(or_none(redis.pcall('ZRANGE', root .. 'gates', 0, 999))) do
   places[#places + 1] = root .. 'parked:' .. gate
 end
 local lanes = {}
@@ -41,10 +36,11 @@ local function add_lanes(groups)
     end
   end
 end
-add_lanes(names_in('SMEMBERS', root .. 'paused'))
-for _, key in ipairs({ 'gactive', 'glimit', 'gweight', 'lane:names' }) do add_lanes(names_in('HKEYS', root .. key)) end
-local ring = redis.pcall('LRANGE', root .. 'ring', 0, -1)
-if not ring.err then add_lanes(ring) end
+add_lanes(or_none(redis.pcall('SMEMBERS', root .. 'paused')))
+add_lanes(or_none(redis.pcall('LRANGE', root .. 'ring', 0, -1)))
+for _, key in ipairs({ 'gactive', 'glimit', 'gweight', 'lane:names' }) do
+  add_lanes(or_none(redis.pcall('HKEYS', root .. key)))
+end
 
 local room = tonumber(budget)
 local function remove_from(place)
