@@ -66,7 +66,7 @@ _OWN: dict[Role, tuple[str, ...]] = {
 }
 _SCRIPTS: dict[Role, tuple[str, ...]] = {
     Role.PRODUCER: (
-        *("enqueue", "schedule", "extension", "inspect", "remove"),
+        *("enqueue", "enqueue_unique", "schedule", "extension", "inspect", "remove"),
         *("reschedule", "promote_job", "reprioritize", "put_order"),
         *("put_scheduler", "read_schedulers", "remove_scheduler", "trigger_scheduler"),
         *("pause_scheduler", "resume_scheduler"),

@@ -7,13 +7,16 @@ import pytest
 
 from echomq_worker.domain.job import Admission, After, Due
 from echomq_worker.domain.outcome import Buried, Completed
-from echomq_worker.domain.unique import debounce
+from echomq_worker.domain.unique import debounce, throttle
 from echomq_worker.domain.views import Places, Removed
-from echomq_worker.store import QueueStore
+from echomq_worker.store import QueueStore, Server, ServerOptions
 from echomq_worker.store.line import Line
+from echomq_worker.store.rights import Role
+from tests.support.audit import complaints_of
 from tests.support.jobs import A, B, C, D, claim, claim_one, new_job, settle
+from tests.support.least_rights import least
 from tests.support.look import Look
-from tests.support.unique import HELD, KEEP, KEY, REPLACE, later, now_ms, parked, send
+from tests.support.unique import HELD, KEEP, KEY, REJECT, REPLACE, later, now_ms, parked, send
 
 
 @pytest.mark.parametrize("due", [None, After(60_000)])
@@ -147,3 +150,23 @@ async def test_what_waits_is_replaced_rather_than_kept_beside(queue: QueueStore,
     await send(queue, A, KEEP)
     assert await send(queue, new_job(B, payload=b"new"), KEEP) == (Admission.REPLACED, A)
     assert (await look.row(A))["payload"] == "new"
+
+
+async def test_a_producer_with_the_least_rights_may_do_all_of_it(server_url: str, queue_name: str):
+    async with Server(ServerOptions(url=least(server_url, Role.PRODUCER))) as server:
+        queue = server.queue(queue_name)
+        for mode in (REJECT, REPLACE, KEEP, debounce("1m", max="2m"), throttle("1h")):
+            await send(queue, A, mode, key=f"{mode.mode}{mode.ttl_ms}")
+            assert (await send(queue, B, mode, key=f"{mode.mode}{mode.ttl_ms}"))[1] == A
+            await queue.remove(A, Places.WAITING)
+
+
+async def test_the_doctor_has_nothing_to_say_about_held_keys_and_kept_jobs(
+    queue: QueueStore, line: Line, server_url: str
+):
+    await send(queue, A, KEEP)
+    await claim_one(line)
+    await send(queue, B, KEEP)
+    await send(queue, C, debounce("1h"), key="other")
+    await send(queue, D, throttle("1h"), key="third")
+    assert complaints_of(server_url, queue.name) == []
