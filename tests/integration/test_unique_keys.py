@@ -202,3 +202,28 @@ async def test_a_bad_place_of_a_key_is_told_and_changes_nothing(queue: QueueStor
         await send(queue, E)
     assert await look.places() == {}
     await look.do("DEL", f"{look.keys.root}de:{KEY}")
+
+
+async def test_a_row_that_is_set_aside_lets_go_of_its_key(
+    queue: QueueStore, line: Line, look: Look
+):
+    await send(queue, A)
+    await look.do("HDEL", look.keys.job(A), "payload")
+    assert await claim(line) == []
+    assert not await look.do("EXISTS", f"{look.keys.root}de:{KEY}")
+    assert await send(queue, B) == (Admission.ENQUEUED, B)
+
+
+async def test_a_parent_that_dies_with_its_child_leaves_its_key(
+    queue: QueueStore, line: Line, look: Look
+):
+    await send(queue, A)
+    await look.do("ZREM", look.keys.pending, A)
+    await look.do("HSET", look.keys.job(A), "state", "awaiting_children")
+    await look.do("SET", f"{look.keys.job(A)}:dependencies", 1)
+    await queue.enqueue([new_job(B)])
+    await look.do("HSET", look.keys.job(B), "parent", A)
+    await settle(line, await claim_one(line), Buried("no"))
+    assert (await look.row(A))["state"] == "dead"
+    assert not await look.do("EXISTS", f"{look.keys.root}de:{KEY}")
+    assert await send(queue, C) == (Admission.ENQUEUED, C)

@@ -3,7 +3,7 @@
 -- died, was brought back and completes. A parent that cannot take a report does not hold its child up:
 -- the fault is written down.
 --! needs root dead dead_at
---! include time waiting quarantine
+--! include time waiting unique quarantine
 local outbox = root .. 'flow:outbox'
 
 local function elsewhere(parent_queue)
@@ -47,7 +47,7 @@ end
 
 -- A parent that dies with its child passes the death on to its own parent, if it has one.
 local function parent_died(parent, row, reason)
-  local reply = redis.pcall('HMGET', row, 'state', 'group', 'parent', 'parent_queue', 'parent_policy')
+  local reply = redis.pcall('HMGET', row, 'state', 'group', 'parent', 'parent_queue', 'parent_policy', 'more')
   local fields = or_fault(parent, reply)
   if not fields or (fields[1] ~= 'awaiting_children' and fields[1] ~= 'pending') then return end
   take_waiting(parent, fields[2])
@@ -55,6 +55,7 @@ local function parent_died(parent, row, reason)
   redis.call('HSET', row, 'state', 'dead')
   redis.call('ZADD', dead, 0, parent)
   redis.call('ZADD', dead_at, now, parent)
+  unique_end(parent, fields[6])
   if fields[3] then
     local queue = fields[4] or string.match(root, '^emq:{(.*)}:$')
     post_death(queue, fields[3], parent, fields[5] == 'id' and 'id' or 'fp', reason)

@@ -17,11 +17,20 @@ local function write_fault(id, reason, copy)
   redis.call('XADD', root .. 'quarantine', 'MAXLEN', '~', QUARANTINE_CAP, '*', unpack(entry))
 end
 
+-- What waits for the holder of its key to end finds out by itself.
+local function let_go_of_key(id, row)
+  local key = redis.pcall('HGET', row, 'uniq')
+  if type(key) == 'string' and redis.pcall('GET', root .. 'de:' .. key) == id then
+    redis.call('DEL', root .. 'de:' .. key)
+  end
+end
+
 local function set_aside(id, reason)
   local row = root .. 'job:' .. id
   local copy = redis.pcall('HMGET', row, 'state', 'attempts', 'payload', 'name')
   write_fault(id, reason, copy)
   if redis.call('EXISTS', row) == 1 then
+    let_go_of_key(id, row)
     redis.call('RENAME', row, root .. 'aside:' .. id)
     redis.call('PEXPIRE', root .. 'aside:' .. id, KEPT_MS)
   end

@@ -25,13 +25,15 @@ do
   -- To be called when a job is claimed, or ends, while its row is there. `more`: whether the row says that it
   -- has fields that few have.
   function unique_start(id, more)
-    local fields = more and redis.call('HMGET', root .. 'job:' .. id, 'uniq', 'release') or {}
+    if not more then return end
+    local fields = redis.call('HMGET', root .. 'job:' .. id, 'uniq', 'release')
     if fields[1] and fields[2] == 'start' then set_free(id, fields[1]) end
   end
 
   -- `removed`: somebody has taken it away, so that it never ran its time.
   function unique_end(id, more, removed)
-    local fields = more and redis.call('HMGET', root .. 'job:' .. id, 'uniq', 'release') or {}
+    if not more then return end
+    local fields = redis.call('HMGET', root .. 'job:' .. id, 'uniq', 'release')
     if fields[1] and (removed or fields[2] ~= 'ttl') then set_free(id, fields[1]) end
   end
 
@@ -52,7 +54,8 @@ do
 
   -- A dead job that is brought back holds its key again, if nobody else does.
   function unique_again(id, more)
-    local fields = more and redis.call('HMGET', root .. 'job:' .. id, 'uniq', 'release') or {}
+    if not more then return end
+    local fields = redis.call('HMGET', root .. 'job:' .. id, 'uniq', 'release')
     if not fields[1] or fields[2] ~= 'finish' or key_holder(fields[1]) then return end
     redis.call('SET', key_of(fields[1]), id)
   end
