@@ -83,7 +83,7 @@ class InlineKeys:
     def _postpone(self, row: Row, held: Holding, conflict: Conflict) -> None:
         now_ms = self._memory.now()
         due_ms = now_ms + conflict.wait_ms
-        if conflict.most_ms:
+        if conflict.most_ms and held.conflict.mode is Mode.DEBOUNCE:
             due_ms = min(due_ms, max(now_ms, held.first_ms + conflict.most_ms))
         row.is_due(due_ms)
         self._memory.schedule[row.id] = due_ms
@@ -109,15 +109,17 @@ class InlineKeys:
             return
         if held.conflict.release is not Release.TTL or outcome is RunOutcome.REMOVED:
             del self._held[unique.key]
-            heir = None if held.kept is None else self._memory.rows.get(held.kept)
-            if heir is not None:
-                self._hold(heir.id, self._key_of[heir.id])
-                self._memory.wait(heir)
+        heir = None if held.kept is None else self._memory.rows.get(held.kept)
+        if heir is not None:
+            self._hold(heir.id, self._key_of[heir.id])
+            self._memory.wait(heir)
 
     def _brought_back(self, row: Row) -> None:
         """A dead job waits again: it holds its key if nobody else does."""
         unique = self._key_of.get(row.id)
-        if unique and unique.conflict.release is Release.FINISH and not self.holder(unique.key):
+        if unique is None or unique.conflict.release is not Release.FINISH:
+            return
+        if self._holding(unique.key) is None:
             self._hold(row.id, unique)
 
 

@@ -67,6 +67,8 @@ GATES = {"put_limit", "strike", "lift_strike"}
 """Scripts that test_every_gate.py runs in any order."""
 PRIORITIES = {"reprioritize", "put_order"}
 """Scripts that test_every_priority.py runs in any order."""
+KEYS = {"enqueue_unique"}
+"""Scripts that test_every_key.py runs in any order."""
 OPERATORS = {"drain", "obliterate", "sweep_keys", "lock_track"} | {
     "update_data",
     "update_progress",
@@ -241,5 +243,5 @@ def test_any_coming_and_going_ends_as_the_model_says(
 
 @pytest.mark.parametrize("name", script_names())
 def test_every_script_is_run_in_any_order_or_changes_nothing(name: str):
-    moving = HISTORIES | FLEET | SCHEDULERS | REPEATS | LANES | GATES | PRIORITIES
+    moving = HISTORIES | FLEET | SCHEDULERS | REPEATS | LANES | GATES | PRIORITIES | KEYS
     assert name in moving | OPERATORS | REPAIRS | READING

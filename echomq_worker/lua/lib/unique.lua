@@ -16,9 +16,9 @@ do
     redis.call('ZADD', gates_key, '+inf', gate)
   end
 
-  local function set_free(id, dedup)
+  local function set_free(id, dedup, stays)
     if redis.pcall('GET', key_of(dedup)) ~= id then return end
-    redis.call('DEL', key_of(dedup))
+    if not stays then redis.call('DEL', key_of(dedup)) end
     pass_on_key(dedup)
   end
 
@@ -34,7 +34,7 @@ do
   function unique_end(id, more, removed)
     if not more then return end
     local fields = redis.call('HMGET', root .. 'job:' .. id, 'uniq', 'release')
-    if fields[1] and (removed or fields[2] ~= 'ttl') then set_free(id, fields[1]) end
+    if fields[1] then set_free(id, fields[1], fields[2] == 'ttl' and not removed) end
   end
 
   -- Who holds a key: its id, and its state; nil if nobody does. What has gone, or is dead, holds a key no

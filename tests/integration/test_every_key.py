@@ -1,0 +1,107 @@
+"""Whatever is done, a key is held alike in memory and on a server, and never by what is over."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from redis.asyncio import Redis
+
+from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.unique import Conflict, Mode, Release, Unique
+from echomq_worker.store import Server, ServerOptions
+from tests.integration.test_shared_histories import STEPS, History, Step
+from tests.support.audit import complaints_of
+from tests.support.behaviour import InlineDriver, ServerDriver
+from tests.support.jobs import A, B, C, new_job
+from tests.support.least_rights import unrestricted
+
+KEYS = ("a", "b")
+IDS = st.sampled_from([A, B, C])
+CONFLICTS = [
+    *(Conflict(mode) for mode in (Mode.REJECT, Mode.REPLACE, Mode.KEEP_LATEST, Mode.KEEP_LATEST)),
+    *(Conflict(mode, release=Release.START) for mode in (Mode.REJECT, Mode.REPLACE)),
+    # No sum of the time that steps take.
+    Conflict(Mode.DEBOUNCE, 61_500, 92_500, Release.START),
+    Conflict(Mode.DEBOUNCE, 61_500, 0, Release.START),
+]
+SENDS = st.tuples(
+    st.just("send"),
+    IDS,
+    st.sampled_from(KEYS),
+    st.sampled_from(CONFLICTS),
+    st.sampled_from([None, 60_000]),
+    st.sampled_from([None, None, -1]),
+)
+ENDING = ("claim", "settle", "remove", "requeue", "reap", "promote", "promote_now", "pass_time")
+
+
+class KeyedHistory(History):
+    """A history in which jobs are enqueued under keys as well."""
+
+    async def take(self, step: Step) -> list[object]:
+        told = await super().take(step)
+        return [*told, *[await self.driver.queue.operator.holder(key) for key in KEYS]]
+
+    async def do_send(
+        self,
+        job_id: JobId,
+        key: str,
+        conflict: Conflict,
+        after_ms: int | None,
+        priority: int | None,
+    ) -> object:
+        unique = Unique(key, conflict)
+        self.sent += 1
+        job = new_job(job_id, payload=b"%d" % self.sent, after_ms=after_ms)
+        return await self.driver.queue.enqueue_unique(
+            replace(job, unique=unique, priority=priority), unique
+        )
+
+    sent = 0
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    steps=st.lists(
+        st.one_of(SENDS, SENDS, STEPS.filter(lambda step: step[0] in ENDING)),
+        min_size=5,
+        max_size=30,
+    )
+)
+async def test_any_history_of_keys(
+    server_url: str, redis_client: "Redis", new_queue_name: Callable[[], str], steps: list[Step]
+):
+    memory = InlineDriver()
+    server = ServerDriver(Server(ServerOptions(url=server_url)), redis_client, new_queue_name())
+    try:
+        in_memory = KeyedHistory(memory, memory.line())
+        on_server = KeyedHistory(server, server.line())
+        for step in steps:
+            assert await in_memory.take(step) == await on_server.take(step), step
+            await holders_live(server)
+        complaints = complaints_of(unrestricted(server_url), server.name)
+        assert [each for each in complaints if not each.startswith("too-many-attempts")] == []
+    finally:
+        await server.aclose()
+
+
+async def holders_live(server: ServerDriver) -> None:
+    """Look by plain commands: who holds a key lives, and who waits for one waits for another."""
+    root = f"emq:{{{server.name}}}:"
+    for key in KEYS:
+        holder = cast("bytes | None", await server.client.get(f"{root}de:{key}"))
+        kept = cast("list[bytes]", await server.client.zrange(f"{root}parked:unique:{key}", 0, -1))
+        assert len(kept) <= 1
+        if holder is not None:
+            seen = await server.queue.inspect(JobId(holder.decode()))
+            assert seen is not None, f"{holder} holds {key} and is gone"
+            assert seen.state is not State.DEAD
+        assert not kept or holder not in {None, *kept}
