@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from redis.asyncio import Redis
 
 from echomq_worker.domain.job import JobId, State
+from echomq_worker.domain.outcome import Buried, Completed, HandedBack, Retried
 from echomq_worker.domain.unique import Conflict, Mode, Release, Unique
+from echomq_worker.domain.views import Places
 from echomq_worker.store import Server, ServerOptions
-from tests.integration.test_shared_histories import STEPS, History, Step
+from tests.integration.test_shared_histories import History, Step
 from tests.support.audit import complaints_of
 from tests.support.behaviour import InlineDriver, ServerDriver
 from tests.support.jobs import A, B, C, new_job
@@ -35,7 +37,21 @@ SENDS = st.tuples(
     st.sampled_from([None, 60_000]),
     st.sampled_from([None, None, -1]),
 )
-ENDING = ("claim", "settle", "remove", "requeue", "reap", "promote", "promote_now", "pass_time")
+CLAIMS = st.tuples(st.just("claim"), st.integers(1, 2), st.just(3))
+ENDS = st.tuples(
+    st.just("settle"),
+    st.sampled_from([-1, -1, -2, 0]),
+    st.sampled_from([Completed(), Buried("no"), Buried("no"), Retried(0, "no"), HandedBack()]),
+    st.just(0),
+    st.just(0),
+)
+OTHERS = st.one_of(
+    st.tuples(st.just("remove"), IDS, st.sampled_from([Places.ANY, Places.WAITING])),
+    st.tuples(st.just("requeue"), IDS),
+    st.tuples(st.just("promote_now"), IDS),
+    st.tuples(st.just("pass_time"), st.just(60_000)),
+    st.tuples(st.just("reap"), st.just(3), st.integers(0, 1), st.just(0)),
+)
 
 
 class KeyedHistory(History):
@@ -71,9 +87,9 @@ class KeyedHistory(History):
 )
 @given(
     steps=st.lists(
-        st.one_of(SENDS, SENDS, STEPS.filter(lambda step: step[0] in ENDING)),
-        min_size=5,
-        max_size=30,
+        st.one_of(SENDS, SENDS, CLAIMS, ENDS, OTHERS),
+        min_size=10,
+        max_size=40,
     )
 )
 async def test_any_history_of_keys(
