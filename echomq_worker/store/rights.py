@@ -20,7 +20,7 @@ _AFTER_KEY: dict[tuple[str, ...], str] = {
     "smembers strlen ttl type unlink xlen zcard zpopmin",
     ("k",): "rename",
     ("AFTER", "0", "0"): "linsert",
-    ("0",): "blpop expire hdel hexists hget hmget hscan incrby lindex lpos lpush pexpire publish "
+    ("0",): "blpop expire hdel hexists hget hmget hscan incrby lindex lpos lpush pexpire "
     "rpush sadd set sismember srem sscan xdel zmscore zrandmember zrank zrem zscan"
     " zscore",
     ("0", "0"): "hincrby hset hsetnx lrange lrem lset ltrim xrange xrevrange xtrim zadd zcount "
@@ -35,6 +35,7 @@ _SAMPLES = {
     **dict.fromkeys(("scan", "select"), ("0",)),
     "eval": ("return 1", "0"),
     "evalsha": ("0" * 40, "0"),
+    "publish": ("c", "x"),
     "client|id": (),
     "client|setname": ("x",),
     "client|unblock": ("0",),
@@ -74,7 +75,7 @@ _SCRIPTS: dict[Role, tuple[str, ...]] = {
         *("lane_pause", "lane_resume", "lane_limit", "lane_weight", "lane_max", "lane_first"),
         "lane_rate",
         *("put_limit", "strike", "lift_strike", "read_gates", "expected_start"),
-        *("update_data", "update_progress", "add_log", "read_job", "unique_holder"),
+        *("update_data", "update_progress", "add_log", "read_job", "unique_holder", "release_key"),
         *("lane_reassign", "lane_drain", "lane_reap", "lane_depths", "lane_list"),
     ),
     Role.WORKER: (
@@ -218,7 +219,8 @@ def _trial(command: str, key: str) -> Trial:
         msg = f"{command} has no sample call: add one to _AFTER_KEY in {__name__}"
         raise ValueError(msg)
     touches = "k" in words
-    with_key = tuple(key if word == "k" else word for word in words)
+    # A channel is named as the keys are, and is none.
+    with_key = tuple(key if word in {"k", "c"} else word for word in words)
     return Trial((*command.split("|"), *with_key), command, key if touches else None)
 
 

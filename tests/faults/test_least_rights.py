@@ -54,7 +54,7 @@ FORBIDDEN = [
     ("KEYS", "*"),
     ("SCAN", "0"),
     ("PUBLISH", "events", "x"),
-    ("PUBLISH", f"emq:{{{QUEUE}}}:events", "x"),
+    ("PUBLISH", "emq:{other}:events", "x"),
     ("SUBSCRIBE", "events"),
     ("ACL", "WHOAMI"),
     ("SHUTDOWN",),
