@@ -28,3 +28,7 @@ class OperatorStore(Protocol):
     async def holder(self, key: str) -> JobId | None:
         """Return the job that holds a key of uniqueness; None if none does."""
         ...
+
+    async def release(self, key: str) -> bool:
+        """Set a key of uniqueness free, whoever holds it; False if it was."""
+        ...

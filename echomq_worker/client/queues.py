@@ -88,6 +88,19 @@ class Queues:
         """
         return await (await self._queue(queue)).operator.holder(wire_key(key))
 
+    async def release(self, key: str, /, *, queue: str | None = None) -> bool:
+        """Set a key of uniqueness free before its time; the job that holds it goes on.
+
+        A job that is kept until that one has ended waits no longer.
+
+        Returns:
+            False if the key was free.
+
+        Raises:
+            InvalidArgumentError: if the key cannot be one.
+        """
+        return await (await self._queue(queue)).operator.release(wire_key(key))
+
     async def _queue(self, queue: str | None) -> Queue:
         name = self._default_queue if queue is None else check_queue_name(queue)
         return (await self._client().backends.backend()).queue(name)

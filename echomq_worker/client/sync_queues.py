@@ -40,3 +40,7 @@ class SyncQueues:
     def holder(self, key: str, /, *, queue: str | None = None) -> JobId | None:
         """Return the job that holds a key of uniqueness, as `Queues.holder` does."""
         return self._portal.call(partial(self._of().holder, key, queue=queue))
+
+    def release(self, key: str, /, *, queue: str | None = None) -> bool:
+        """Set a key of uniqueness free before its time, as `Queues.release` does."""
+        return self._portal.call(partial(self._of().release, key, queue=queue))

@@ -132,6 +132,10 @@ class OperatorStore:
         found: bytes = await self._change("unique_holder", {"dedup": check_dedup_id(key)}, ())
         return JobId(found.decode()) if found else None
 
+    async def release(self, key: str) -> bool:
+        """Set a key of uniqueness free, whoever holds it; False if it was."""
+        return await self._change("release_key", {"dedup": check_dedup_id(key)}, ()) == 1
+
     async def lock(self, job_id: JobId, token: int, ms: int) -> int:
         """Mark a held job, so that nobody removes it; 1, or 0 for gone, 3 for not held."""
         return await self._change("lock_track", {"id": job_id, "token": token, "ms": ms}, ())

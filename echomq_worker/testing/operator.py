@@ -82,3 +82,8 @@ class InlineOperator:
         """Return the job that holds a key of uniqueness; None if none does."""
         with self._lock:
             return self._keys.holder(key)
+
+    async def release(self, key: str) -> bool:
+        """Set a key of uniqueness free, whoever holds it; False if it was."""
+        with self._lock:
+            return self._keys.release(key)

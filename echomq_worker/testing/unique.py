@@ -53,6 +53,14 @@ class InlineKeys:
             return Admission.POSTPONED, row.id
         return Admission.REPLACED, row.id
 
+    def release(self, key: str) -> bool:
+        """Set a key free, whoever holds it; False if it was."""
+        if (held := self._holding(key)) is None:
+            return False
+        del self._held[key]
+        self._pass_on(held)
+        return True
+
     def clear(self) -> None:
         """Forget all keys."""
         self._held.clear()
@@ -109,6 +117,9 @@ class InlineKeys:
             return
         if held.conflict.release is not Release.TTL or outcome is RunOutcome.REMOVED:
             del self._held[unique.key]
+        self._pass_on(held)
+
+    def _pass_on(self, held: Holding) -> None:
         heir = None if held.kept is None else self._memory.rows.get(held.kept)
         if heir is not None:
             self._hold(heir.id, self._key_of[heir.id])

@@ -67,7 +67,7 @@ GATES = {"put_limit", "strike", "lift_strike"}
 """Scripts that test_every_gate.py runs in any order."""
 PRIORITIES = {"reprioritize", "put_order"}
 """Scripts that test_every_priority.py runs in any order."""
-KEYS = {"enqueue_unique"}
+KEYS = {"enqueue_unique", "release_key"}
 """Scripts that test_every_key.py runs in any order."""
 OPERATORS = {"drain", "obliterate", "sweep_keys", "lock_track"} | {
     "update_data",

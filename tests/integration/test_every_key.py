@@ -48,6 +48,7 @@ ENDS = st.tuples(
 OTHERS = st.one_of(
     st.tuples(st.just("remove"), IDS, st.sampled_from([Places.ANY, Places.WAITING])),
     st.tuples(st.just("requeue"), IDS),
+    st.tuples(st.just("release"), st.sampled_from(KEYS)),
     st.tuples(st.just("promote_now"), IDS),
     st.tuples(st.just("pass_time"), st.just(60_000)),
     st.tuples(st.just("reap"), st.just(3), st.integers(0, 1), st.just(0)),
@@ -75,6 +76,9 @@ class KeyedHistory(History):
         return await self.driver.queue.enqueue_unique(
             replace(job, unique=unique, priority=priority), unique
         )
+
+    async def do_release(self, key: str) -> object:
+        return await self.driver.queue.operator.release(key)
 
     sent = 0
 

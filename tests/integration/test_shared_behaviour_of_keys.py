@@ -193,3 +193,18 @@ async def test_lane_and_priority_count_for_jobs_with_a_key(driver: Driver):
     await send(driver, replace(new_job(B), priority=-1), key="b")
     assert [job.id for job in await claim(driver, 1)] == [B]
     assert {job.id for job in await claim(driver)} == {A, C}
+
+
+async def test_a_key_may_be_set_free_before_its_time(driver: Driver):
+    operator = driver.queue.operator
+    assert not await operator.release(KEY)
+    await send(driver, A, throttle("1h"))
+    assert await operator.release(KEY)
+    assert await send(driver, B, KEEP) == (Admission.ENQUEUED, B)
+    assert {job.id for job in await claim(driver)} == {A, B}
+    assert await send(driver, C, KEEP) == (Admission.KEPT, C)
+
+    assert await operator.release(KEY)
+
+    assert await holder(driver) == C
+    assert [job.id for job in await claim(driver)] == [C]

@@ -156,3 +156,20 @@ def test_a_raw_handler_declares_no_key() -> None:
 
 def test_a_key_of_the_wire_is_safe_to_ask_for_again() -> None:
     assert wire_key(wire_key("order:1")) == wire_key("order:1")
+
+
+async def test_a_key_is_set_free_by_hand() -> None:
+    app, work, _ = made(key=by_order)
+    await work.enqueue(1)
+    assert await app.queues.release("order:1")
+    assert not await app.queues.release("order:1", queue="q")
+    assert (await work.enqueue(1)).created
+
+
+def test_code_that_blocks_sets_a_key_free_too() -> None:
+    app, work, _ = made(key=by_order)
+    first = app.sync.enqueue(work, 1)
+    assert app.sync.queues.holder("order:1") == first.id
+    assert app.sync.queues.release("order:1")
+    assert app.sync.queues.holder("order:1") is None
+    app.sync.close()

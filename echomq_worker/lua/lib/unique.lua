@@ -2,7 +2,7 @@
 -- what sets it free (`release`: start, finish or ttl). Who waits for the holder to end is parked.
 --! needs root
 --! include check parking
-local unique_start, unique_end, unique_again, key_holder, hold_key, park_for_key
+local unique_start, unique_end, unique_again, key_holder, hold_key, free_key, park_for_key
 do
   local function key_of(dedup)
     return root .. 'de:' .. dedup
@@ -16,10 +16,14 @@ do
     redis.call('ZADD', gates_key, '+inf', gate)
   end
 
+  function free_key(dedup)
+    redis.call('DEL', key_of(dedup))
+    pass_on_key(dedup)
+  end
+
   local function set_free(id, dedup, stays)
     if redis.pcall('GET', key_of(dedup)) ~= id then return end
-    if not stays then redis.call('DEL', key_of(dedup)) end
-    pass_on_key(dedup)
+    if stays then pass_on_key(dedup) else free_key(dedup) end
   end
 
   -- To be called when a job is claimed, or ends, while its row is there. `more`: whether the row says that it
