@@ -19,7 +19,7 @@ from echomq_worker.domain.views import (
     Requeued,
 )
 from echomq_worker.testing.clock import Now
-from echomq_worker.testing.rows import Row
+from echomq_worker.testing.rows import OVER, Row
 from echomq_worker.testing.turns import Turns
 
 
@@ -188,6 +188,8 @@ class MemoryQueue:
         self.dead.remove(job_id)
         row.last_error, row.crashes, row.unknown_since_ms, row.died_ms = None, 0, None, None
         row.returned = row.token
+        if not row.claim.endswith(OVER):
+            row.claim = OVER  # its lease was lost: a settlement that comes late counts no more
         row.expires_no_more()
         self.wait(row)
         self.on_back(row)

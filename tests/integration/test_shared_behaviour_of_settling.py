@@ -287,3 +287,13 @@ async def test_a_beat_reaps_promotes_claims_and_says_who_is_there(driver: Driver
     assert beat.reaped.recovered == (A,)
     assert [held.id for held in beat.claimed.jobs] == [A, B]
     assert (await driver.queue.counts()).workers == 1
+
+
+async def test_a_run_from_before_a_requeue_counts_no_more(driver: Driver):
+    line = driver.line()
+    await driver.queue.enqueue([new_job(A)])
+    (lost,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs
+    await driver.pass_time(LEASE_MS + 1)
+    await driver.queue.reap(1, crash_limit=1)
+    await driver.queue.requeue([A])
+    assert (await line.settle([(lost, Completed())])).verdicts == [Verdict.STALE]
