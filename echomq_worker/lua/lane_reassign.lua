@@ -3,14 +3,14 @@
 --
 --! keys root pending bell log
 --! args id lane name flat log_size
---! include waiting side log check
+--! include waiting parking side log check
 --
 -- Replies 1 moved, 0 it is in that lane, -1 no such job or in no lane, -2 it does not wait.
 
 local wrong = wrong_type({ pending, 'zset', bell, 'list' }) or wrong_side_key() or wrong_log()
 if wrong then return wrong end
 local row = root .. 'job:' .. id
-local fields = redis.pcall('HMGET', row, 'attempts', 'group')
+local fields = redis.pcall('HMGET', row, 'attempts', 'group', 'held')
 if fields.err or not fields[1] then return -1 end
 local group = fields[2]
 if not group and flat ~= '1' then return -1 end
@@ -18,11 +18,15 @@ if group == lane then return 0 end
 wrong = wrong_lane(lane) or wrong_lane(group)
 if wrong then return wrong end
 
-if not take_waiting(id, group) then return -2 end
-redis.call('HDEL', row, 'priority', 'arrival', 'held', 'lane')
+local kept = is_kept(fields[3])
+if not kept and not take_waiting(id, group) then return -2 end
+redis.call('HDEL', row, 'priority', 'arrival', 'lane')
 redis.call('HSET', row, 'group', lane)
 if name ~= '' then redis.call('HSET', row, 'lane', name, 'more', '1') end
-put_waiting(id, lane, name ~= '')
+if not kept then
+  redis.call('HDEL', row, 'held')
+  put_waiting(id, lane, name ~= '')
+end
 settle_down()
 note('reassigned', id, fields[1])
 return 1

@@ -5,7 +5,7 @@
 --! keys root pending bell log
 --! args caller call_number again priority log_size
 --! rest ids
---! include time receipt waiting quarantine side log check
+--! include time receipt waiting parking quarantine side log check
 --
 -- Replies one character each: 1 moved, 0 gone, 2 it does not wait to be claimed, and its row says so, 3 it
 -- belongs to a lane. A row that cannot be used counts as gone: who claims it sets it aside.
@@ -20,10 +20,10 @@ if wrong then return wrong end
 -- It is taken out first, which frees memory.
 local function move(id)
   local key = root .. 'job:' .. id
-  local row = redis.pcall('HMGET', key, 'attempts', 'payload', 'group')
+  local row = redis.pcall('HMGET', key, 'attempts', 'payload', 'group', 'held')
   if row_fault(row) then return '0' end
   if row[3] then return '3' end
-  local waits = take_waiting(id)
+  local waits = not is_kept(row[4]) and take_waiting(id)
   if priority == '0' then
     redis.call('HDEL', key, 'priority')
   else

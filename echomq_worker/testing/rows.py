@@ -40,6 +40,8 @@ class Row:
     """Its number among those with a priority; it keeps its place. 0 in a queue in mint order."""
     group: str | None = None
     lane: str | None = None
+    gate: str | None = None
+    """The gate that keeps it back."""
     progress: str | None = None
     lines: list[str] = field(default_factory=list[str])
 
@@ -122,4 +124,5 @@ class Row:
             priority=self.priority,
             group=self.group,
             lane=self.lane,
+            gate=self.gate,
         )

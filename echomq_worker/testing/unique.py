@@ -84,7 +84,8 @@ class InlineKeys:
             _replace(kept, job)
             return Admission.REPLACED, kept.id
         held.kept = job.id
-        self._memory.rows[job.id] = Row.of(job)
+        row = self._memory.rows[job.id] = Row.of(job)
+        row.gate = f"unique:{unique.key}"
         self._key_of[job.id] = unique
         return Admission.KEPT, job.id
 
@@ -123,6 +124,7 @@ class InlineKeys:
         heir = None if held.kept is None else self._memory.rows.get(held.kept)
         if heir is not None:
             self._hold(heir.id, self._key_of[heir.id])
+            heir.gate = None
             self._memory.wait(heir)
 
     def _brought_back(self, row: Row) -> None:

@@ -17,13 +17,14 @@ from echomq_worker.store import Server, ServerOptions
 from tests.integration.test_shared_histories import History, Step
 from tests.support.audit import complaints_of
 from tests.support.behaviour import InlineDriver, ServerDriver
-from tests.support.jobs import A, B, C, new_job
+from tests.support.jobs import job_id, new_job
 from tests.support.least_rights import unrestricted
 
 KEYS = ("a", "b")
-IDS = st.sampled_from([A, B, C])
+MOSTLY_ONE = st.sampled_from(["a", "a", "a", "b"])
+IDS = st.sampled_from([job_id(number) for number in range(6)])
 CONFLICTS = [
-    *(Conflict(mode) for mode in (Mode.REJECT, Mode.REPLACE, Mode.KEEP_LATEST, Mode.KEEP_LATEST)),
+    *(Conflict(mode) for mode in (Mode.REJECT, Mode.REPLACE, *[Mode.KEEP_LATEST] * 6)),
     *(Conflict(mode, release=Release.START) for mode in (Mode.REJECT, Mode.REPLACE)),
     # No sum of the time that steps take.
     Conflict(Mode.DEBOUNCE, 61_500, 92_500, Release.START),
@@ -31,10 +32,9 @@ CONFLICTS = [
 ]
 SENDS = st.tuples(
     st.just("send"),
-    IDS,
-    st.sampled_from(KEYS),
+    MOSTLY_ONE,
     st.sampled_from(CONFLICTS),
-    st.sampled_from([None, 60_000]),
+    st.sampled_from([*[None] * 9, 60_000]),
     st.sampled_from([None, None, -1]),
 )
 CLAIMS = st.tuples(st.just("claim"), st.integers(1, 2), st.just(3))
@@ -48,7 +48,8 @@ ENDS = st.tuples(
 OTHERS = st.one_of(
     st.tuples(st.just("remove"), IDS, st.sampled_from([Places.ANY, Places.WAITING])),
     st.tuples(st.just("requeue"), IDS),
-    st.tuples(st.just("release"), st.sampled_from(KEYS)),
+    st.tuples(st.just("release"), MOSTLY_ONE),
+    st.tuples(st.just("reprioritize"), IDS, st.sampled_from([0, 1])),
     st.tuples(st.just("promote_now"), IDS),
     st.tuples(st.just("pass_time"), st.just(60_000)),
     st.tuples(st.just("reap"), st.just(3), st.integers(0, 1), st.just(0)),
@@ -60,19 +61,19 @@ class KeyedHistory(History):
 
     async def take(self, step: Step) -> list[object]:
         told = await super().take(step)
+        told += [await self.look(job_id(number)) for number in range(self.sent)]
         return [*told, *[await self.driver.queue.operator.holder(key) for key in KEYS]]
 
     async def do_send(
         self,
-        job_id: JobId,
         key: str,
         conflict: Conflict,
         after_ms: int | None,
         priority: int | None,
     ) -> object:
         unique = Unique(key, conflict)
+        job = new_job(job_id(self.sent), after_ms=after_ms)
         self.sent += 1
-        job = new_job(job_id, payload=b"%d" % self.sent, after_ms=after_ms)
         return await self.driver.queue.enqueue_unique(
             replace(job, unique=unique, priority=priority), unique
         )
@@ -85,14 +86,14 @@ class KeyedHistory(History):
 
 @pytest.mark.slow
 @settings(
-    max_examples=150,
+    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     steps=st.lists(
-        st.one_of(SENDS, SENDS, CLAIMS, ENDS, OTHERS),
-        min_size=10,
+        st.one_of(SENDS, SENDS, SENDS, CLAIMS, CLAIMS, ENDS, OTHERS),
+        min_size=25,
         max_size=40,
     )
 )

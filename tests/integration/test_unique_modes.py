@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from echomq_worker.domain.job import Admission, After, Due
+from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.outcome import Buried, Completed
 from echomq_worker.domain.unique import debounce, throttle
 from echomq_worker.domain.views import Places, Removed
@@ -144,6 +145,24 @@ async def test_what_is_kept_may_be_taken_back(queue: QueueStore, line: Line, loo
     await settle(line, held, Completed())
     assert not await look.do("EXISTS", f"{look.keys.root}gates")
     assert await send(queue, D, KEEP) == (Admission.ENQUEUED, D)
+
+
+async def test_another_place_does_not_let_start_what_is_kept(
+    queue: QueueStore, line: Line, look: Look
+):
+    await send(queue, A, KEEP)
+    held = await claim_one(line)
+    await send(queue, B, KEEP)
+
+    await queue.reprioritize([B], -1)
+    assert await claim(line) == []
+    assert await look.do("ZRANGE", parked(look), 0, -1) == [B.encode()]
+    await queue.lanes.reassign(B, "acme", flat=True)
+    assert await claim(line) == []
+    await settle(line, held, Completed())
+
+    after = await claim_one(line)
+    assert (after.id, after.group, after.lane) == (B, lane_group("acme"), "acme")
 
 
 async def test_what_waits_is_replaced_rather_than_kept_beside(queue: QueueStore, look: Look):

@@ -12,6 +12,11 @@ local function unpark(id)
   return true
 end
 
+-- Whether a job waits for the holder of its key to end: no change of its place lets it wait to be claimed.
+local function is_kept(gate)
+  return type(gate) == 'string' and string.sub(gate, 1, 7) == 'unique:'
+end
+
 -- The holder of a key of uniqueness has ended: the key goes to who waits for that, if anybody does.
 local function pass_on_key(dedup)
   local gate = 'unique:' .. dedup
