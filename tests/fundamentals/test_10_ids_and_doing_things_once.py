@@ -1,5 +1,5 @@
 """Every job has an id, which tells when it was made and sorts by that. A job may run twice if a
-worker dies at a bad moment, so handlers should bear it; an id of your choice makes enqueueing safe
+worker dies at a bad moment, so handlers should bear it; an id or a key of your choice makes enqueueing safe
 to repeat.
 """
 
@@ -36,6 +36,23 @@ async def test_enqueueing_again_with_the_same_id_changes_nothing(app: EchoMQ, wo
 
     assert (first.created, second.created) == (True, False)
     assert sent == ["ada@example.com"]
+
+
+async def test_a_key_lets_no_second_job_in_until_the_first_has_ended(app: EchoMQ, work: Work):
+    shipped: list[int] = []
+
+    @app.job("order.ship", key=lambda order: f"ship:{order}")
+    async def ship(order: int) -> None:
+        shipped.append(order)
+
+    first, again, other = [await ship.enqueue(order) for order in (42, 42, 43)]
+    await work()
+    later = await ship.enqueue(42)
+
+    assert (again.id, again.created, again.admission) == (first.id, False, "held")
+    assert other.created
+    assert later.created  # the first one has ended: its key was free
+    assert shipped == [42, 43]
 
 
 async def test_the_id_stays_the_same_over_all_attempts_so_that_it_can_mark_what_was_done(

@@ -7,6 +7,7 @@ from typing import Any, assert_type
 
 from echomq_worker import (
     INJECTED,
+    Admission,
     Call,
     EchoMQ,
     JobContext,
@@ -24,7 +25,9 @@ from echomq_worker import (
     State,
     SyncJobHandle,
     all_missed,
+    debounce,
     exponential,
+    throttle,
 )
 
 
@@ -66,6 +69,16 @@ def render(title: str, *, pool: State[Pool] = INJECTED) -> Report:
 def tenant_of(tenant: str, **_: object) -> str:
     """Tell the lane of a job by its arguments."""
     return tenant
+
+
+def index_of(page: str) -> str:
+    """Name a key."""
+    return f"index:{page}"
+
+
+@app.job("page.index", key=index_of, mode=debounce("5s", max="1m"))
+async def index(page: str) -> None:
+    """Have a key made from its arguments."""
 
 
 @app.job("invoice.write", lane=tenant_of)
@@ -140,6 +153,10 @@ async def enqueue() -> None:
     timed = timed.options(expires=datetime.now(UTC), backoff=exponential("1s"), priority=-3)
     assert_type(await invoice.options(lane="acme").enqueue("acme", 1), JobHandle[str])
     assert_type(await timed.enqueue("a"), JobHandle[int])
+    keyed = timed.options(key="all", mode="replace", release="start").options(key=7)
+    keyed = keyed.options(key="all", mode=throttle("1h"))
+    assert_type((await keyed.enqueue("a")).admission, Admission)
+    assert_type(await index.enqueue("home"), JobHandle[None])
 
     assert_type(send.call("a"), Call[int])
     assert_type(await app.enqueue_many([send.call("a").after(1)]), list[JobHandle[int]])

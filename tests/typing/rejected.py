@@ -79,3 +79,9 @@ async def context_not_declared_as_injected(context: JobContext, to: str) -> None
     job: Any = app.job("x")(context_not_declared_as_injected)
     await app.job("y")(context_not_declared_as_injected).enqueue(to=to)  # error: reportCallIssue
     del job, context
+
+
+async def wrong_keys() -> None:
+    """Modes that there are not, and keys that are no text."""
+    send.options(key="a", mode="debounce")  # error: reportArgumentType
+    send.options(key=b"a")  # error: reportArgumentType
