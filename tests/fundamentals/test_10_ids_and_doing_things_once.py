@@ -1,6 +1,6 @@
 """Every job has an id, which tells when it was made and sorts by that. A job may run twice if a
-worker dies at a bad moment, so handlers should bear it; an id or a key of your choice makes enqueueing safe
-to repeat.
+worker dies at a bad moment, so handlers should bear it; an id of your choice makes enqueueing safe
+to repeat, and a key keeps a second job out while the first is there.
 """
 
 import time
