@@ -26,6 +26,7 @@ for _, id in ipairs(expired) do
   if redis.pcall('HGET', root .. 'job:' .. id, 'group') == lane then own[#own + 1] = id end
 end
 local recovered, buried = reap(read_losses(own, counter), counter, tonumber(bury_at), tonumber(max_attempts))
+open_gates()
 write_gates()
 local more = looked_at == tonumber(scan) or looked_at < #expired
 return { recovered, buried, more and skip + looked_at - #own or -1 }

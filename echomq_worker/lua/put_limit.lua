@@ -19,6 +19,21 @@ local key, field = root .. 'limits', gate
 if group then key, field = root .. 'grate', group end
 if scope == 'queue' and kind == 'cap' then key, field = meta, 'concurrency' end
 
+-- Jobs of ours that are active already count under a new cap, each with a slot of its own.
+local COUNTED = 10000
+local function count_active()
+  for _, id in ipairs(redis.call('ZRANGE', active, 0, COUNTED - 1)) do
+    local row = redis.pcall('HMGET', root .. 'job:' .. id, 'claim', 'name', 'key', 'slots')
+    local own = row[2] and scope == 'name:' .. row[2] and gate
+    if row[3] and string.match('key:' .. row[3], '^(key:[^/]*)/') == scope then own = 'cap:key:' .. row[3] end
+    local slots = row[4] or ''
+    if row[1] and own and not string.find(' ' .. slots .. ' ', ' ' .. own .. ' ', 1, true) then
+      redis.call('HSET', root .. 'job:' .. id, 'slots', slots == '' and own or slots .. ' ' .. own)
+      redis.call('HINCRBY', root .. 'busy', own, 1)
+    end
+  end
+end
+
 local before = redis.call('HGET', key, field) or ''
 if before == rule then return 0 end
 if rule == '' then
@@ -30,5 +45,6 @@ else
   if scope == 'queue' and kind == 'rate' then redis.call('HSET', meta, 'max', string.match(rule, '^%d+')) end
 end
 redis.call('DEL', root .. gate)
+if kind == 'cap' and before == '' and key ~= meta then count_active() end
 ask_gates_again(string.match(gate, '^%l+:key:.*$') and gate .. '/' or gate)
 return 1

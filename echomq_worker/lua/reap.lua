@@ -20,5 +20,6 @@ local recovered, buried = reap(
   read_expired(tonumber(limit), counter),
   counter, tonumber(bury_at), tonumber(max_attempts), reason ~= '' and reason or nil
 )
+open_gates()
 write_gates()
 return { recovered, buried }

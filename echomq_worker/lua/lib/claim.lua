@@ -5,13 +5,16 @@
 --! include time quarantine ready gates unique bell log check
 local CLAIM_FIELDS = {
   'attempts', 'payload', 'name', 'max', 'returned', 'crashes', 'failures', 'unknown', 'keep', 'group', 'more',
+  'slots',
 }
+local MORE, SLOTS = 11, 12
 -- What few jobs have, and who has any of it says so by the field `more`: looking costs time.
 local MORE_FIELDS = { 'timeout', 'backoff', 'expires', 'scheduler', 'instant', 'priority', 'lane' }
 
--- Put the id before a row, and MORE_FIELDS behind it if it has any.
+-- Put the id before a row, and MORE_FIELDS behind it if it has any. Its slots are our own affair.
 local function as_handed_out(id, row)
-  local more = table.remove(row)
+  local more = row[MORE]
+  row[SLOTS], row[MORE] = nil, nil
   if more then
     for _, value in ipairs(redis.call('HMGET', root .. 'job:' .. id, unpack(MORE_FIELDS))) do
       row[#row + 1] = value
@@ -24,19 +27,14 @@ end
 local function lease_out(id, row, claim, gates)
   local key = root .. 'job:' .. id
   row[1] = row[1] + 1
-  if claim == '' then
-    redis.call('HSET', key, 'state', 'active', 'attempts', row[1])
-    redis.call('HDEL', key, 'claim')
-  else
-    redis.call('HSET', key, 'state', 'active', 'attempts', row[1], 'claim', claim)
-  end
+  local fields = { 'state', 'active', 'attempts', row[1] }
+  if claim ~= '' then fields[5], fields[6] = 'claim', claim end
+  local slots = gates and pass_gates(gates, id, row[1]) or ''
+  if slots ~= '' then fields[#fields + 1], fields[#fields + 2] = 'slots', slots end
+  redis.call('HSET', key, unpack(fields))
+  if claim == '' then redis.call('HDEL', key, 'claim') end
   if row[10] then take_lane_slot(row[10]) end
-  unique_start(id, row[#CLAIM_FIELDS])
-  local slots = gates and pass_gates(gates, id .. ':' .. row[1]) or ''
-  if slots ~= '' then
-    redis.call('HSET', key, 'slots', slots, 'more', '1')
-    row[#CLAIM_FIELDS] = '1'
-  end
+  unique_start(id, row[MORE])
   note('claimed', id, row[1])
   return as_handed_out(id, row)
 end
@@ -44,12 +42,11 @@ end
 -- Returns the gate that keeps a job back, or nil and the gates that it passes. Slots that it still has
 -- were left by a runtime that knows nothing of them.
 local function gates_before(id, row)
-  local rare = row[#CLAIM_FIELDS] and redis.call('HMGET', root .. 'job:' .. id, 'key', 'slots') or {}
-  if rare[2] then leave_gates(id, true) end
-  return find_gates(row[3], rare[1])
+  if row[SLOTS] then leave_gates(id, row[SLOTS]) end
+  return find_gates(row[3], row[MORE] and redis.call('HGET', root .. 'job:' .. id, 'key'))
 end
 
--- Returns the jobs, each as its id, CLAIM_FIELDS without the last, and perhaps MORE_FIELDS. `source` gives
+-- Returns the jobs, each as its id, CLAIM_FIELDS without the last two, and perhaps MORE_FIELDS. `source` gives
 -- them, instead of all that is ready.
 local function claim_ready(limit, lease_ms, claim, source)
   local jobs, leases = {}, {}

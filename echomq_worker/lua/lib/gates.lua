@@ -12,7 +12,7 @@ do
   local busy_key = root .. 'busy'
   local AT_ONCE, GATES_AT_ONCE, LOOKED_AT = 100, 16, 2
   local QUEUE_GATES = { 'strike:queue', 'rate:queue' }
-  local limits, strikes, busy, shut = {}, {}, {}, {}
+  local limits, strikes, busy, changed, shut = {}, {}, {}, {}, {}
   gated = redis.call('EXISTS', limits_key, strikes_key, gates_key, root .. 'grate') > 0
 
   local function glob(text)
@@ -48,14 +48,23 @@ do
     return busy[gate]
   end
 
+  -- What is counted in a call is written once, by `write_gates`.
+  local function count_busy(gate, by)
+    busy[gate] = math.max(0, is_busy(gate) + by)
+    changed[gate] = true
+  end
+
   -- How many may pass a gate now.
+  local caps = {}
   local function gate_room(gate)
+    if caps[gate] then return math.max(0, caps[gate] - is_busy(gate)) end
     local kind, scope = string.match(gate, '^(%l+):(.*)$')
     if kind == 'strike' then return strike_end(scope) and 0 or math.huge end
     local rule = limit_of(kind, scope)
     if not rule then return math.huge end
     if kind == 'rate' then return math.floor(rate_of(gate, rule).free) end
-    return math.max(0, (tonumber(rule) or math.huge) - is_busy(gate))
+    caps[gate] = tonumber(rule) or math.huge
+    return math.max(0, caps[gate] - is_busy(gate))
   end
 
   -- When a gate opens by itself, with `spent` of its room spoken for. One without a rule is open.
@@ -77,20 +86,30 @@ do
     return scopes
   end
 
+  local ways = {}
+
+  -- The gates on the way of a job; the same for all of its kind, so they are found once a call.
+  local function way_of(name, key)
+    local way = ways[name or 0] and ways[name or 0][key or 0]
+    if way then return way end
+    way = {}
+    for _, scope in ipairs(scopes_of(name, key)) do
+      if strike_end(scope) then way[#way + 1] = 'strike:' .. scope end
+      if limit_of('cap', scope) then way[#way + 1] = 'cap:' .. scope end
+      if limit_of('rate', scope) then way[#way + 1] = 'rate:' .. scope end
+    end
+    ways[name or 0] = ways[name or 0] or {}
+    ways[name or 0][key or 0] = way
+    return way
+  end
+
   -- Returns the first gate that is shut, or nil and the gates to pass.
   function find_gates(name, key)
-    local gates = {}
-    for _, scope in ipairs(scopes_of(name, key)) do
-      if strike_end(scope) then return 'strike:' .. scope end
-      for _, kind in ipairs({ 'cap', 'rate' }) do
-        if limit_of(kind, scope) then
-          local gate = kind .. ':' .. scope
-          if gate_room(gate) < 1 then return gate end
-          gates[#gates + 1] = gate
-        end
-      end
+    local way = way_of(name, key)
+    for _, gate in ipairs(way) do
+      if gate_room(gate) < 1 then return gate end
     end
-    return nil, gates
+    return nil, way
   end
 
   function park(id, score, gate)
@@ -115,18 +134,18 @@ do
   end
 
   -- Take what the gates ask for; returns the slots that the job occupies now.
-  function pass_gates(gates, start)
+  function pass_gates(gates, id, attempt)
     local slots = {}
     for _, gate in ipairs(gates) do
-      if string.sub(gate, 1, 4) == 'cap:' then
-        busy[gate] = redis.call('HINCRBY', busy_key, gate, 1)
+      if caps[gate] then
+        count_busy(gate, 1)
         slots[#slots + 1] = gate
       else
-        take_token(rate_of(gate), start)
+        take_token(rate_of(gate), id .. ':' .. attempt)
         if shut[gate] and shut[gate] > 0 then shut[gate] = shut[gate] - 1 end
       end
     end
-    return table.concat(slots, ' ')
+    return #slots == 1 and slots[1] or table.concat(slots, ' ')
   end
 
   -- Let at most AT_ONCE of those parked at a gate wait again, and tell when it opens for the others.
@@ -164,7 +183,19 @@ do
     shut[gate] = 0
   end
 
+  local function write_busy()
+    for gate in pairs(changed) do
+      if busy[gate] > 0 then
+        redis.call('HSET', busy_key, gate, busy[gate])
+      else
+        redis.call('HDEL', busy_key, gate)
+      end
+    end
+    changed = {}
+  end
+
   function write_gates()
+    write_busy()
     if not gated then return end
     local head = redis.call('ZRANGE', gates_key, 0, 0, 'WITHSCORES')[2]
     for gate, spent in pairs(shut) do
@@ -212,25 +243,17 @@ do
     for i = 1, #any, 2 do
       if is_too_far(any[i], tonumber(any[i + 1])) then due[#due + 1] = any[i] end
     end
+    for gate in pairs(changed) do
+      if redis.call('ZSCORE', gates_key, gate) then due[#due + 1] = gate end
+    end
     for _, gate in ipairs(due) do open_gate(gate) end
     if #due > 0 then settle_down() end
   end
 
-  local function free_slots(slots)
-    for gate in string.gmatch(slots, '%S+') do
-      local left = redis.pcall('HINCRBY', busy_key, gate, -1)
-      if type(left) ~= 'number' or left <= 0 then redis.call('HDEL', busy_key, gate) end
-      busy[gate] = type(left) == 'number' and math.max(0, left) or 0
-      if redis.call('ZSCORE', gates_key, gate) then release(gate) end
-    end
-  end
-
-  -- A job is no longer active: who waits for its slots may pass.
-  function leave_gates(id, more)
-    local slots = more and redis.call('HGET', root .. 'job:' .. id, 'slots')
-    if not slots then return end
-    redis.call('HDEL', root .. 'job:' .. id, 'slots')
-    free_slots(slots)
+  -- A job is no longer active: who waits for its slots may pass. `goes`: its row goes too.
+  function leave_gates(id, slots, goes)
+    if not goes then redis.call('HDEL', root .. 'job:' .. id, 'slots') end
+    for gate in string.gmatch(slots, '%S+') do count_busy(gate, -1) end
   end
 
   -- How many of `wanted` the queue as a whole may start now. `ceiling` and `most` are the base wire's, and

@@ -6,7 +6,7 @@ local function read_losses(ids, counter)
   local expired = { ids = ids, rows = {} }
   for i, id in ipairs(ids) do
     expired.rows[i] = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'payload', 'group', 'parent',
-      'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter, 'scheduler', 'more')
+      'parent_queue', 'parent_policy', 'lock', 'max', 'returned', counter, 'scheduler', 'more', 'slots')
   end
   return expired
 end
@@ -66,7 +66,7 @@ local function reap(expired, ...)
     local row = expired.rows[i]
     local fault = row_fault(row)
     if row[3] then free_lane_slot(row[3]) end
-    if not row.err then leave_gates(id, row[12]) end
+    if row[13] then leave_gates(id, row[13]) end
     if fault then
       set_aside(id, fault)
     elseif take_back(id, row, ...) then

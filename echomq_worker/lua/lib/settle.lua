@@ -46,7 +46,7 @@ local function read_outcomes()
   for i, id in ipairs(ids) do
     local at = outcomes + (i - 1) * WIDTH
     local row = redis.pcall('HMGET', root .. 'job:' .. id, 'attempts', 'claim', 'state', 'group',
-      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned', 'scheduler', 'more')
+      'parent', 'parent_queue', 'parent_policy', 'crashes', 'unknown', 'returned', 'scheduler', 'more', 'slots')
     local verdict = seen[id] and '2' or hold(row, leases[i], ARGV[at + 2], ARGV[at + 3])
     verdicts[i] = verdict
     if verdict == '1' then
@@ -178,7 +178,7 @@ local function settle_all(plan)
     local ours = true
     if job.active then
       if group then free_lane_slot(group) end
-      leave_gates(job.id, job.row[12])
+      if job.row[13] then leave_gates(job.id, job.row[13], ARGV[job.at] == 'C') end
     else
       ours = take_waiting(job.id, group)
     end
