@@ -19,7 +19,6 @@ from hypothesis.stateful import (
 )
 
 from echomq_worker.domain.job import After, At, JobId
-from echomq_worker.domain.views import Moved
 from echomq_worker.store import Places
 from tests.support.cut_wire import Fault
 from tests.support.jobs import A, B, C, new_job
@@ -235,10 +234,12 @@ class Histories(QueueMachine):
         self.model.resume()
 
     @precondition(lambda self: self.model.dead)
-    @rule(ids=st.lists(IDS, min_size=1, max_size=3))
-    def requeue(self, ids: list[JobId]) -> None:
-        verdicts = self.do(self.queue.requeue(ids))
-        assert [verdict.value for verdict in verdicts] == self.model.requeue(ids)
+    @rule(ids=st.lists(IDS, min_size=1, max_size=3), fault=MOVE_FAULTS)
+    def requeue(self, ids: list[JobId], fault: Fault | None) -> None:
+        verdicts = self.move(self.queue.requeue(ids), fault)
+        assert verdicts == self.apply(
+            f"mover{self.moves}", fault, lambda call: self.model.requeue(call, ids)
+        )
 
     @rule(
         ids=st.lists(IDS, min_size=1, max_size=3),
@@ -259,16 +260,18 @@ class Histories(QueueMachine):
             f"mover{self.moves}", fault, lambda call: self.model.promote_now(call, ids)
         )
 
-    def move(self, call: Coroutine[Any, Any, list[Moved]], fault: Fault | None) -> list[str]:
+    def move(self, call: Coroutine[Any, Any, Any], fault: Fault | None) -> Any:
         self.moves += 1
         if fault is not None:
             self.movers_wire.next_calls(fault)
-        return [verdict.value for verdict in self.do(call)]
+        return self.do(call)
 
-    @rule(id_=IDS, places=st.sampled_from(Places))
-    def remove(self, id_: JobId, places: Places) -> None:
-        removed = self.do(self.queue.remove(id_, places))
-        assert removed.value == self.model.remove(id_, places.value)
+    @rule(id_=IDS, places=st.sampled_from(Places), fault=MOVE_FAULTS)
+    def remove(self, id_: JobId, places: Places, fault: Fault | None) -> None:
+        removed = self.move(self.queue.remove(id_, places), fault)
+        assert removed == self.apply(
+            f"mover{self.moves}", fault, lambda call: self.model.remove(call, id_, places.value)
+        )
         self.alive -= removed == "ok"
 
     @rule()

@@ -1,11 +1,13 @@
 """What operators do to a queue of flat jobs, and producers who change their minds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from echomq_worker.domain.job import JobId
 from tests.support.queue_state import Call, QueueState
 
 WORDS = {"0": "gone", "1": "ok", "3": "not_scheduled"}
+REMOVED = ("gone", "ok", "elsewhere", "active", "locked")
+REQUEUED = {"0": "gone", "1": "ok", "3": "not_dead"}
 
 
 class OperatedQueue(QueueState):
@@ -27,8 +29,11 @@ class OperatedQueue(QueueState):
         self.paused = False
         return True
 
-    def requeue(self, ids: Sequence[JobId]) -> list[str]:
+    def requeue(self, call: Call, ids: Sequence[JobId]) -> list[str]:
         """Bring dead jobs back."""
+        earlier = self.earlier(call)
+        if earlier is not None:
+            return [REQUEUED[one] for one in earlier]
         verdicts: list[str] = []
         back: list[JobId] = []
         for id_ in ids:
@@ -43,6 +48,7 @@ class OperatedQueue(QueueState):
                     row.claim = "!"
                 back.append(id_)
         self.wait(back)
+        self.keep(call, _codes(verdicts, REQUEUED), changed=bool(back))
         return verdicts
 
     def reschedule(self, call: Call, ids: Sequence[JobId], due: int) -> list[str]:
@@ -54,7 +60,7 @@ class OperatedQueue(QueueState):
         there = [id_ for id_ in ids if id_ in self.schedule]
         self.schedule.update((id_, due) for id_ in there)
         self.nudge(there)
-        self.keep(call, self._codes(moved), changed=bool(there))
+        self.keep(call, _codes(moved, WORDS), changed=bool(there))
         return moved
 
     def promote_now(self, call: Call, ids: Sequence[JobId]) -> list[str]:
@@ -69,20 +75,24 @@ class OperatedQueue(QueueState):
                 self.rows[id_].state = "pending"
                 there.append(id_)
         self.wait(there)
-        self.keep(call, self._codes(moved), changed=bool(there))
+        self.keep(call, _codes(moved, WORDS), changed=bool(there))
         return moved
-
-    def _codes(self, moved: Sequence[str]) -> str:
-        codes = {word: code for code, word in WORDS.items()}
-        return "".join(codes[one] for one in moved)
 
     def _scheduled(self, id_: JobId) -> str:
         if id_ not in self.rows:
             return "gone"
         return "ok" if id_ in self.schedule else "not_scheduled"
 
-    def remove(self, id_: JobId, places: str) -> str:
+    def remove(self, call: Call, id_: JobId, places: str) -> str:
         """Remove a job that is not held."""
+        earlier = self.earlier(call)
+        if earlier is None:
+            earlier = self._remove(id_, places)
+            self.keep(call, str(REMOVED.index(earlier)), changed=earlier == "ok")
+            return earlier
+        return REMOVED[int(earlier)]
+
+    def _remove(self, id_: JobId, places: str) -> str:
         if id_ not in self.rows:
             return "gone"
         if id_ in self.active:
@@ -94,3 +104,8 @@ class OperatedQueue(QueueState):
         self.schedule.pop(id_, None)
         del self.rows[id_]
         return "ok"
+
+
+def _codes(words: Sequence[str], meant: Mapping[str, str]) -> str:
+    codes = {word: code for code, word in meant.items()}
+    return "".join(codes[one] for one in words)
