@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         Snooze,
         State,
     )
+    from echomq_worker.handlers.batches import Batch
     from echomq_worker.handlers.standing import Limit
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "AccessError",
     "Admission",
     "ArgumentsError",
+    "Batch",
     "Call",
     "CorruptSchedulerError",
     "CronError",
@@ -167,6 +169,7 @@ _HOMES = {
     "LaneState": ("domain.lanes", "LaneState"),
     "LaneView": ("domain.lanes", "LaneView"),
     "Lanes": ("client.lanes", "Lanes"),
+    "Batch": ("handlers.batches", "Batch"),
     "Limit": ("handlers.standing", "Limit"),
     "Limits": ("client.limits", "Limits"),
     "Misfire": ("domain.scheduling.misfire", "Misfire"),

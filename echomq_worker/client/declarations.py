@@ -22,6 +22,7 @@ from echomq_worker.handlers import (
     no_lifespan,
     raw_handler,
 )
+from echomq_worker.handlers.batches import Batch
 from echomq_worker.handlers.options import ErrorTypes
 from echomq_worker.handlers.peers import ArgumentsFrom, NameFrom
 from echomq_worker.handlers.standing import PlaceOptions, Wanted
@@ -48,6 +49,8 @@ class JobOptions(PlaceOptions, total=False):
     """Exceptions that do not use up an attempt."""
     keep_result: Duration | None
     """How long a result is kept, such as `"1h"`; without it, none is."""
+    batch: Batch | None
+    """Take many jobs at once: `Batch(100, wait="1s")`; see `Batch`."""
 
 
 class Declarations:
@@ -80,7 +83,7 @@ class Declarations:
         Args:
             name: what jobs call the handler by, such as `"email.send"`. Jobs outlive code: keep it.
             queue: where its jobs go; the application's default queue if not given.
-            **options: `timeout`, `max_attempts`, `backoff`, `bury_on`, `uncounted_on`,
+            **options: `timeout`, `max_attempts`, `backoff`, `bury_on`, `uncounted_on`, `batch`,
                 `keep_result`, `priority`, `lane`, `limit`, `key`, `mode`, `release`: `JobOptions`.
 
         Raises:

@@ -202,5 +202,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 def _check_called(what: str, given: object, example: str) -> None:
     # Without parentheses the decorator would replace the function and declare nothing.
     if callable(given):
-        msg = f"@app.{what} is given a function: say when it is to run, as in @app.{what}({example})"
+        msg = (
+            f"@app.{what} is given a function: say when it is to run, as in @app.{what}({example})"
+        )
         raise HandlerError(msg)

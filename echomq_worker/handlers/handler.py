@@ -10,6 +10,7 @@ from typing import Any
 from echomq_worker.domain.limits import HANDLER_NAME
 from echomq_worker.errors import ArgumentsError, HandlerError
 from echomq_worker.handlers.arguments import Arguments, NamedArguments, RawArguments, told
+from echomq_worker.handlers.batches import BatchCall, one_of_many
 from echomq_worker.handlers.context import JobContext
 from echomq_worker.handlers.options import HandlerOptions
 from echomq_worker.handlers.results import Results
@@ -34,6 +35,8 @@ class Handler:
     context_names: tuple[str, ...] = ()
     state_names: tuple[str, ...] = ()
     state_types: tuple[Any, ...] = ()
+    together: BatchCall | None = None
+    """Makes one call of many, for a handler that takes batches."""
     unwrap: Callable[[bytes], bytes] | None = None
     """Finds the arguments in the payload of another runtime."""
 
@@ -98,7 +101,12 @@ def named_handler(
     """
     check_handler_name(name)
     signature = read_signature(function, name)
-    return _handler(function, name, queue, options, signature, NamedArguments(name, signature))
+    if options.batch is None:
+        arguments = NamedArguments(name, signature)
+        return _handler(function, name, queue, options, signature, arguments)
+    member, items = one_of_many(signature, name)
+    handler = _handler(function, name, queue, options, member, NamedArguments(name, member))
+    return replace(handler, together=BatchCall(function, items))
 
 
 def check_handler_name(name: str) -> str:

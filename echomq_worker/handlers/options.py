@@ -8,6 +8,7 @@ from echomq_worker.domain.backoff import Backoff, BackoffSpec, Duration, backoff
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.domain.limits import ATTEMPTS
 from echomq_worker.errors import HandlerError, InvalidArgumentError
+from echomq_worker.handlers.batches import Batch
 from echomq_worker.handlers.standing import PlaceOptions, Wanted
 
 ErrorTypes = type[BaseException] | Sequence[type[BaseException]]
@@ -30,6 +31,8 @@ class HandlerOptions:
     """How long a result is kept, in ms; 0 means not at all."""
     wanted: Wanted = field(default_factory=Wanted)
     """Where its jobs stand among the others."""
+    batch: Batch | None = None
+    """How it takes many jobs at once; None for one at a time."""
 
 
 def handler_options(  # noqa: PLR0913 - one for each option of the decorator
@@ -40,6 +43,7 @@ def handler_options(  # noqa: PLR0913 - one for each option of the decorator
     bury_on: ErrorTypes = (),
     uncounted_on: ErrorTypes = (),
     keep_result: Duration | None = None,
+    batch: Batch | None = None,
     **placed: Unpack[PlaceOptions],
 ) -> HandlerOptions:
     """Turn what a decorator was given into options.
@@ -51,6 +55,7 @@ def handler_options(  # noqa: PLR0913 - one for each option of the decorator
         bury_on: exceptions after which a job is buried at once.
         uncounted_on: exceptions that do not use up an attempt.
         keep_result: how long a result is kept; None or 0 means not at all.
+        batch: how it takes many jobs at once.
         **placed: where its jobs stand among the others; see `PlaceOptions`.
 
     Raises:
@@ -65,6 +70,7 @@ def handler_options(  # noqa: PLR0913 - one for each option of the decorator
         uncounted_on=_error_types("uncounted_on", uncounted_on),
         keep_result_ms=0 if keep_result is None else parse_duration_ms(keep_result),
         wanted=Wanted.of(placed),
+        batch=batch,
     )
 
 

@@ -83,6 +83,7 @@ class Bench:
             timeouts=self._timeouts,
             journal=journal,
             clock=clock,
+            patient=False,
         )
         self._minter = Minter(clock_ms=clock.now_ms, dice=secrets.randbelow)
         self._lines: dict[str, InlineLine] = {}

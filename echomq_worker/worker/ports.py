@@ -16,6 +16,7 @@ from echomq_worker.domain.scheduling.records import (
     SchedulerView,
 )
 from echomq_worker.domain.scheduling.spec import SchedulerSpec
+from echomq_worker.handlers.batches import BatchCall
 from echomq_worker.handlers.context import JobContext
 from echomq_worker.handlers.options import HandlerOptions
 
@@ -219,6 +220,11 @@ class Handler(Protocol):
     @property
     def options(self) -> HandlerOptions:
         """How it wants its jobs to be treated."""
+        ...
+
+    @property
+    def together(self) -> BatchCall | None:
+        """Makes one call of many, for a handler that takes batches."""
         ...
 
     def bind(self, payload: bytes, context: JobContext, state: object | None) -> Callable[[], Any]:

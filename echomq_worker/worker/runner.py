@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from inspect import isawaitable, iscoroutine
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from structlog.contextvars import bind_contextvars
 
@@ -14,6 +15,7 @@ from echomq_worker.domain.outcome import Completed, HandedBack, Outcome
 from echomq_worker.errors import ResultError
 from echomq_worker.handlers.context import JobContext
 from echomq_worker.handlers.middleware import RunMiddleware, around_run
+from echomq_worker.worker.gathering import Gatherer
 from echomq_worker.worker.hands import Hands
 from echomq_worker.worker.journal import Journal
 from echomq_worker.worker.judge import Judge
@@ -41,6 +43,7 @@ class Runner:
         timeouts: watches the time limits.
         journal: writes the lines.
         clock: tells the time.
+        patient: whether batches wait for more jobs; a test's clock stands still.
     """
 
     def __init__(  # noqa: PLR0913 - where the parts of a run meet
@@ -56,6 +59,7 @@ class Runner:
         timeouts: Timeouts,
         journal: Journal,
         clock: Clock,
+        patient: bool = True,
     ) -> None:
         self.state: object | None = None
         """What the application's lifespan has yielded."""
@@ -69,6 +73,7 @@ class Runner:
         self._timeouts = timeouts
         self._journal = journal
         self._clock = clock
+        self._gatherer = Gatherer(clock, threads.run, most=options.concurrency, patient=patient)
 
     def start(self, held: Held, now_ms: int, ended: Ended) -> None:
         """Run a job in a task of its own.
@@ -147,7 +152,7 @@ class Runner:
         call = handler.bind(held.payload, context, self.state)
         if self._middleware:
             return await around_run(self._middleware, context, lambda: self._call(run, call))()
-        if handler.is_async:
+        if handler.is_async and handler.options.batch is None:
             return await call()
         return await self._call(run, call)
 
@@ -178,7 +183,17 @@ class Runner:
         return context
 
     async def _call(self, run: Run, call: Callable[[], Any]) -> object:
-        if run.handler is None or run.handler.is_async:
+        handler = run.handler
+        if handler is not None and handler.options.batch and handler.together:
+            return await self._gatherer.join(
+                handler,
+                handler.options.batch,
+                cast("partial[Any]", call),
+                handler.together,
+                lane=run.held.group,
+                is_async=handler.is_async,
+            )
+        if handler is None or handler.is_async:
             return await call()
         run.in_thread = True
         try:

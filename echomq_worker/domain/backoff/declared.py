@@ -65,7 +65,7 @@ def steps(waits: Sequence[Duration], *, jitter: JitterSpec = False) -> Backoff:
         InvalidArgumentError: if the list is empty or holds something that is no duration.
     """
     if isinstance(waits, str):
-        msg = f"the backoff steps are {waits!a:.80}: expected a list of durations, such as ['1s', '1m']"
+        msg = f"backoff steps {waits!a:.80}: expected a list of durations, such as ['1s', '1m']"
         raise InvalidArgumentError(msg)
     if not waits:
         msg = "a list of backoff steps is empty: expected at least one duration, such as ['1s']"
