@@ -14,6 +14,7 @@ from echomq_worker.cli.options import json_option, with_session
 from echomq_worker.cli.output import Column, say, write_rows
 from echomq_worker.cli.payload import read_arguments
 from echomq_worker.cli.queue_emptying import drain, obliterate
+from echomq_worker.cli.queue_inspect import inspect
 from echomq_worker.cli.queue_limits import limit, limits
 from echomq_worker.cli.queue_order import order
 from echomq_worker.cli.session import Session
@@ -42,6 +43,7 @@ def queue() -> None:
 
 
 queue.add_command(limits)
+queue.add_command(inspect)
 queue.add_command(drain)
 queue.add_command(obliterate)
 queue.add_command(limit)

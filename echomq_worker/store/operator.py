@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from echomq_worker.domain.job import JobId
+from echomq_worker.domain.readings import LaneReading, QueueReading, read_set
 from echomq_worker.domain.views import JobNotes
 from echomq_worker.errors import ActiveJobsError, InvalidArgumentError, NotPausedError
 from echomq_worker.protocol.keyspace import Keyspace, check_dedup_id
@@ -127,6 +128,35 @@ class OperatorStore:
         ms, is_full = await self._change("base_limits", {"most": most}, ())
         return ms, is_full == 1
 
+    async def reading(self, head: int) -> QueueReading:
+        """Return the sets of the queue with the first members of each, decoded.
+
+        Args:
+            head: how many members of each, 1 to 100.
+        """
+        now_ms, paused, sets, lane_count, lanes = await self._change(
+            "read_queue", {"head": head}, ()
+        )
+        return QueueReading(
+            now_ms=now_ms,
+            is_paused=paused == 1,
+            sets=tuple(
+                read_set(suffix.decode(), count, [_text(each) for each in flat])
+                for suffix, count, flat in sets
+            ),
+            lanes=tuple(
+                LaneReading(
+                    _text(group),
+                    _text(name),
+                    waiting,
+                    int(active or 0),
+                    int(limit) if limit else None,
+                )
+                for group, name, waiting, active, limit in lanes
+            ),
+            lane_count=lane_count,
+        )
+
     async def holder(self, key: str) -> JobId | None:
         """Return the job that holds a key of uniqueness; None if none does."""
         found: bytes = await self._change("unique_holder", {"dedup": check_dedup_id(key)}, ())
@@ -171,3 +201,7 @@ class OperatorStore:
 
     def _not_paused(self) -> str:
         return f"queue {self._keys.queue} is not paused: pause it first, so that nobody works on it"
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "backslashreplace")

@@ -49,6 +49,7 @@ READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_qu
     "lane_depths",
     "lane_list",
     "read_gates",
+    "read_queue",
     "read_job",
     "base_limits",
     "unique_holder",

@@ -199,7 +199,6 @@ async def test_a_job_is_made_now_and_its_handle_knows_the_result(app: EchoMQ, se
 
     handle = await app.schedulers.trigger("d")
     view = await app.schedulers.get("d")
-
     assert (handle.created, await handle.state()) == (True, JobState.PENDING)
     assert handle.results is send.handler.results
     assert view is not None
