@@ -8,7 +8,10 @@ FAULTS = {
     # Jobs of the living are taken back.
     "careless-reap": ("active, '-inf', now, 'LIMIT'", "active, '-inf', '+inf', 'LIMIT'"),
     # Jobs that are taken back are put nowhere.
-    "forgetful-reap": ("  put_waiting(id, row[3], row[12])\n  note('recovered'", "  note('recovered'"),
+    "forgetful-reap": (
+        "  put_waiting(id, row[3], row[12])\n  note('recovered'",
+        "  note('recovered'",
+    ),
     # Delayed jobs are due a second too early.
     "early": ("schedule, '-inf', now,", "schedule, '-inf', now + 1000,"),
 }

@@ -41,7 +41,10 @@ async def test_enqueueing_again_with_the_same_id_changes_nothing(app: EchoMQ, wo
 async def test_a_key_lets_no_second_job_in_until_the_first_has_ended(app: EchoMQ, work: Work):
     shipped: list[int] = []
 
-    @app.job("order.ship", key=lambda order: f"ship:{order}")
+    def ship_key(order: int) -> str:
+        return f"ship:{order}"
+
+    @app.job("order.ship", key=ship_key)
     async def ship(order: int) -> None:
         shipped.append(order)
 
