@@ -288,7 +288,7 @@ def test_any_history_ends_as_the_model_says(server_url: str, new_queue_name: Cal
     run_state_machine_as_test(
         cast("type[RuleBasedStateMachine]", machine),
         settings=settings(
-            max_examples=100,
+            max_examples=50,
             stateful_step_count=50,
             deadline=None,
             print_blob=True,

@@ -86,7 +86,7 @@ class KeyedHistory(History):
 
 @pytest.mark.slow
 @settings(
-    max_examples=100,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

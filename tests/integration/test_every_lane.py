@@ -244,7 +244,7 @@ def run(server_url: str, new_queue_name: Callable[[], str], examples: int) -> No
 @pytest.mark.broken_state  # rows are spoilt
 @pytest.mark.slow
 def test_any_history_of_lanes_keeps_their_laws(server_url: str, new_queue_name: Callable[[], str]):
-    run(server_url, new_queue_name, 60)
+    run(server_url, new_queue_name, 25)
 
 
 @pytest.fixture
@@ -271,4 +271,4 @@ def unsearched_ring(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
 def test_any_history_of_so_many_lanes_that_nobody_looks_through_them_keeps_their_laws(
     server_url: str, new_queue_name: Callable[[], str]
 ):
-    run(server_url, new_queue_name, 60)
+    run(server_url, new_queue_name, 25)

@@ -267,7 +267,7 @@ def test_jobs_come_by_priority_and_arrival_whatever_has_happened(
     run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType]
         lambda: Priorities(server_url, new_queue_name()),  # pyright: ignore[reportArgumentType] - it is called like one
         settings=settings(
-            max_examples=60,
+            max_examples=40,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType] - they are its values

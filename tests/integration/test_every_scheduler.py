@@ -282,7 +282,7 @@ def test_any_history_of_schedulers_ends_as_the_model_says(
     run_state_machine_as_test(
         cast("type[RuleBasedStateMachine]", machine),
         settings=settings(
-            max_examples=25,
+            max_examples=15,
             stateful_step_count=50,
             deadline=None,
             print_blob=True,
