@@ -233,7 +233,7 @@ def test_any_coming_and_going_ends_as_the_model_says(
     run_state_machine_as_test(
         cast("type[RuleBasedStateMachine]", machine),
         settings=settings(
-            max_examples=30,
+            max_examples=15,
             stateful_step_count=30,
             deadline=None,
             print_blob=True,

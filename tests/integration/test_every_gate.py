@@ -208,7 +208,7 @@ def test_limits_and_strikes_keep_their_laws_in_any_history(
     run_state_machine_as_test(
         cast("type[RuleBasedStateMachine]", machine),
         settings=settings(
-            max_examples=40,
+            max_examples=25,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],

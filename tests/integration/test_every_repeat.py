@@ -239,7 +239,7 @@ def test_any_history_of_repeats_ends_as_the_model_says(
     run_state_machine_as_test(
         cast("type[RuleBasedStateMachine]", machine),
         settings=settings(
-            max_examples=20,
+            max_examples=12,
             stateful_step_count=25,
             deadline=None,
             print_blob=True,

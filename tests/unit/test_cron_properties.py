@@ -149,7 +149,7 @@ as_in_cronsim = st.tuples(
 whole_hours = changing.filter(lambda where: where[0] not in NO_FULL_HOUR)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(as_in_cronsim, whole_hours, st.integers(0, MINUTES - 1))
 def test_any_rule_fires_as_cronsim_says(expression: str, where: tuple[str, int], minute: int):
     zone, number = where
@@ -177,7 +177,7 @@ def following(rule: CronRule | None, after_ms: int) -> Iterator[datetime]:
         yield datetime.fromtimestamp(at / 1000, UTC)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     five_fields,
     st.sampled_from(list(ZONES)),
