@@ -242,6 +242,7 @@ async def test_a_worker_is_granted_what_it_sends_and_nothing_else(
             admin.hdel(queue.keys.meta, "max")
             await line.aclose()
             await keep_time(queue, admin)
+            await server.fleet.zone_data(QUEUE)
     async with Server(options(private_server)) as server:
         queue = server.queue(QUEUE)
         line = queue.line(trouble=no_trouble)
