@@ -73,8 +73,13 @@ NUMBERS = count()
 
 @pytest.fixture
 def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A module name that no other test has imported."""
+    """A module name that no other test has imported.
+
+    No bytecode of it is kept: a second text of the same length, written within
+    the same second, would be taken for the first.
+    """
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     name = f"a_public_module_{next(NUMBERS)}"
     yield name
     sys.modules.pop(name, None)
