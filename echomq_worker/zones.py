@@ -41,6 +41,19 @@ def find_zone(name: str) -> ZoneInfo:
     return _zone(name)
 
 
+def zone_name(zone: str | ZoneInfo) -> str:
+    """Return the name of a time zone, by which all workers find it, each in its own data.
+
+    Raises:
+        UnknownZoneError: if it has none, as one that was read from a file.
+    """
+    name = zone.key if isinstance(zone, ZoneInfo) else zone
+    if name is None:  # pyright: ignore[reportUnnecessaryComparison] - typeshed leaves it out
+        msg = f"{zone!r} has no name: expected an IANA name such as Europe/Berlin or UTC"
+        raise UnknownZoneError(msg)
+    return name
+
+
 def zone_data_version() -> str:
     """Return the version of the data that `find_zone` reads, such as `2026b`.
 

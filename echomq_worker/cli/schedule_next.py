@@ -13,13 +13,13 @@ from echomq_worker.cli.instants import instant
 from echomq_worker.cli.options import json_option, queue_option, with_session
 from echomq_worker.cli.output import Column, say, write_rows
 from echomq_worker.cli.session import Session
-from echomq_worker.cli.words import moment
+from echomq_worker.cli.words import coming, moment
 from echomq_worker.cli.zoned import in_zone, iso
 from echomq_worker.domain.cron import ClockChange, CronRule, clock_changes, cron_rule
 from echomq_worker.domain.instants import unix_ms_of
 from echomq_worker.domain.scheduling.foreseen import foreseen, zone_of
 from echomq_worker.domain.scheduling.plan import upcoming
-from echomq_worker.domain.scheduling.records import SchedulerView
+from echomq_worker.domain.scheduling.records import SchedulerState, SchedulerView
 from echomq_worker.domain.scheduling.rule import Every
 from echomq_worker.store import Server
 
@@ -90,6 +90,8 @@ def _stored(
 
     view, now_ms = ask(session, look)
     assert view.spec is not None  # noqa: S101 - readable
+    if view.state is SchedulerState.PAUSED and not view.ended:
+        say(f"{name} is paused: these would come if it were resumed now")
     if from_ms is None:
         instants = foreseen(view, count, now_ms=now_ms)
     else:
@@ -103,7 +105,7 @@ def _show(
     zone = zone_of(rule)
     until_ms = max([from_ms, *instants])
     changes = [] if isinstance(rule, Every) else _changes(rule, from_ms, until_ms + LOOK_AHEAD_MS)
-    rows = [_row(instant, zone, now_ms) for instant in instants]
+    rows = [_row(instant, zone, now_ms, looks_back=from_ms != now_ms) for instant in instants]
     shown = [change for change in changes if change.at_ms <= until_ms]
     for change in shown:
         _note(rows, change, zone)
@@ -130,11 +132,11 @@ def _changes(rule: CronRule, after_ms: int, until_ms: int) -> list[ClockChange]:
     return clock_changes(rule, after_ms=after_ms, until_ms=until_ms)
 
 
-def _row(instant: int, zone: tzinfo, now_ms: int) -> dict[str, Any]:
+def _row(instant: int, zone: tzinfo, now_ms: int, *, looks_back: bool) -> dict[str, Any]:
     return {
         "local": iso(instant, zone),
         "utc": iso(instant),
-        "relative": moment(instant, now_ms),
+        "relative": (moment if looks_back else coming)(instant, now_ms),
         "unix_ms": instant,
         "runs": True,
         "note": "",

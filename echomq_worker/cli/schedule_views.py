@@ -4,7 +4,7 @@ from datetime import UTC, tzinfo
 from typing import Any
 
 from echomq_worker.cli.describe import one_text, readable
-from echomq_worker.cli.words import moment, rfc3339
+from echomq_worker.cli.words import coming, count_of, moment, rfc3339
 from echomq_worker.cli.zoned import iso
 from echomq_worker.domain.cron import CronRule
 from echomq_worker.domain.duration import format_duration
@@ -108,9 +108,9 @@ def scheduler_lines(record: dict[str, Any], view: SchedulerView, now_ms: int) ->
         "rule": _rule(view),
         **({} if view.spec is None else _spec_lines(view.spec, record, zone)),
         "next": _next(view, now_ms),
-        "then": "\n".join(iso(each, zone) for each in foreseen(view, UPCOMING, now_ms=now_ms)[1:]),
+        **_later(view, zone, now_ms),
         "held back": None if view.held_ms is None else iso(view.held_ms, zone),
-        "made": f"{view.count} jobs, {view.missed} missed, {view.skipped} skipped",
+        "made": f"{count_of(view.count, 'job')}, {view.missed} missed, {view.skipped} skipped",
         "declared by": f"{view.source or 'unknown'}, revision {view.revision}",
         "tz data": view.tz,
         "changed": None if view.changed_ms is None else moment(view.changed_ms, now_ms),
@@ -217,8 +217,16 @@ def _next(view: SchedulerView, now_ms: int) -> str | None:
     return None if at_ms is None else _seen(at_ms, _zone(view), now_ms)
 
 
+def _later(view: SchedulerView, zone: tzinfo, now_ms: int) -> dict[str, object | None]:
+    """What comes after the next one; of a paused scheduler, what a resumption would bring."""
+    instants = [iso(each, zone) for each in foreseen(view, UPCOMING, now_ms=now_ms)]
+    if view.state is SchedulerState.PAUSED:
+        return {"if resumed": "\n".join(instants)}
+    return {"then": "\n".join(instants[1:])}
+
+
 def _seen(at_ms: int, zone: tzinfo, now_ms: int) -> str:
-    return f"{iso(at_ms, zone)} ({moment(at_ms, now_ms)})"
+    return f"{iso(at_ms, zone)} ({coming(at_ms, now_ms)})"
 
 
 def _reason(view: SchedulerView) -> str:

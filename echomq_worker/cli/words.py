@@ -31,6 +31,11 @@ def moment(at_ms: int | None, now_ms: int) -> str:
     return f"in {age(at_ms - now_ms)}" if at_ms > now_ms else f"{age(now_ms - at_ms)} ago"
 
 
+def coming(at_ms: int, now_ms: int) -> str:
+    """Write an instant (Unix ms) that is to come: `in 4.0s`, or `due 0.2s ago` if it has not yet."""
+    return f"{'' if at_ms > now_ms else 'due '}{moment(at_ms, now_ms)}"
+
+
 def rfc3339(at_ms: int | None) -> str | None:
     """Write an instant (Unix ms) as RFC 3339 in UTC, with milliseconds; None stays None."""
     if at_ms is None:

@@ -17,4 +17,4 @@ def iso(at_ms: int, zone: tzinfo = UTC) -> str:
     """
     precise = "milliseconds" if at_ms % 1_000 else "seconds"
     text = in_zone(at_ms, zone).isoformat(timespec=precise)
-    return text.removesuffix("+00:00") + "Z" if zone is UTC else text
+    return text.removesuffix("+00:00") + "Z" if str(zone) == "UTC" else text

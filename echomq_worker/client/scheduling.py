@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from echomq_worker.client.call import Call, CallOptions, send_options
 from echomq_worker.client.job import JobSender
@@ -18,6 +18,8 @@ from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.handlers import Registry
 
 if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
     from echomq_worker.domain.scheduling.spec import SchedulerSpec
 
 
@@ -58,7 +60,7 @@ class SchedulerOptions(TemplateOptions, total=False):
     misfire: str | Misfire
     """What becomes of occurrences that nobody fired in time: `"latest"` (the newest is made up
     for), `"none"`, or `"all"`; with options, as `"all(max=5, within=1d)"`."""
-    overlap: str
+    overlap: Literal["allow", "skip", "queue-one"]
     """What to do while the job before still waits or runs: `"allow"` another, `"skip"` this
     occurrence, or `"queue-one"`: keep one back until that job has ended."""
     revision: int
@@ -68,9 +70,9 @@ class SchedulerOptions(TemplateOptions, total=False):
 class CronOptions(TypedDict, total=False):
     """What can be said about a cron expression."""
 
-    tz: str
+    tz: "str | ZoneInfo"
     """Its time zone, such as `"Europe/Berlin"`; UTC if not given."""
-    dst: str
+    dst: Literal["cron", "skip"]
     """What happens on days on which clocks change: `"cron"` or `"skip"`."""
 
 

@@ -1,5 +1,6 @@
 """`echomq schedule`: what is made again and again, seen and handled from the shell."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -242,3 +243,36 @@ async def test_one_that_cannot_be_read_is_shown_as_that(
     assert coming.code != 0
     assert "cannot be read" in coming.err
     assert (await ask("schedule", "remove", "broken", "-y")).code == 0
+
+
+async def test_a_paused_one_shows_what_a_resumption_would_bring(ask: Ask, app: EchoMQ):
+    await app.schedulers.put("sync", "sync.all", cron="0 9 * * *")
+    await app.schedulers.pause("sync", reason="the peer is down")
+    coming = await app.schedulers.upcoming("sync", 5)
+
+    lines = (await ask("schedule", "inspect", "sync")).out.splitlines()
+    following = await ask("schedule", "next", "sync", "-n", "1")
+
+    (first,) = (place for place, line in enumerate(lines) if line.startswith("if resumed"))
+    assert [line.split()[-1] for line in lines[first : first + 5]] == [
+        f"{when:%Y-%m-%dT%H:%M:%SZ}" for when in coming
+    ]
+    assert not [line for line in lines if line.startswith("next")]
+    assert following.err == "sync is paused: these would come if it were resumed now\n"
+
+
+async def test_one_that_nobody_has_fired_yet_is_shown_as_due(
+    ask: Ask, app: EchoMQ, queue: QueueStore, redis_client: Any
+):
+    await app.schedulers.put("sync", "sync.all", every="1h")
+    view = await view_of(queue, "sync")
+    assert view.next_ms is not None
+    past_ms = view.next_ms - 7_200_000
+    await redis_client.hset(queue.keys.scheduler("sync"), "next", past_ms)
+    await redis_client.zadd(queue.keys.schedulers, {"sync": past_ms})
+
+    for command in (("list", "-q", queue.name), ("inspect", "sync"), ("next", "sync", "-n", "1")):
+        answer = await ask("schedule", *command)
+        assert re.search(r"due \d+[hm]\S* ago", answer.out)
+    past = await ask("schedule", "next", "sync", "-n", "1", "--after", "2026-01-01T00:00:00Z")
+    assert "due" not in past.out

@@ -2,7 +2,7 @@
 
 import pytest
 
-from echomq_worker.cli.words import age, count_of, installed, moment, near_misses, rfc3339
+from echomq_worker.cli.words import age, coming, count_of, installed, moment, near_misses, rfc3339
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,12 @@ def test_an_instant_is_told_from_now():
     assert moment(1_000, 4_000) == "3.0s ago"
     assert moment(65_000, 5_000) == "in 1m00s"
     assert moment(None, 5_000) == "unknown"
+
+
+def test_an_instant_to_come_is_due_once_it_is_past():
+    assert coming(65_000, 5_000) == "in 1m00s"
+    assert coming(5_000, 5_000) == "due 0.0s ago"
+    assert coming(1_000, 4_000) == "due 3.0s ago"
 
 
 def test_an_instant_for_machines_is_in_utc():

@@ -1,5 +1,8 @@
 from datetime import UTC, datetime, timedelta, timezone
+from importlib.resources import files
+from io import BytesIO
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -12,6 +15,7 @@ from tests.unit.scheduling_fakes import DAY, HOUR, START, TEMPLATE, spec
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 FIRST_HALF: dict[str, Any] = {"start": NEW_YEAR, "end": NEW_YEAR + timedelta(days=181)}
+TOKYO_FILE = files("tzdata").joinpath("zoneinfo", "Asia", "Tokyo").read_bytes()
 LARGE = Template(name="report", payload=b"x" * 1_000_000)
 
 
@@ -82,6 +86,20 @@ def test_a_bad_expression_and_an_unknown_zone_have_errors_of_their_own():
         spec(cron="* " * 101)
     with pytest.raises(UnknownZoneError):
         spec(cron="* * * * *", tz="Europe/Atlantis")
+
+
+def test_a_zone_may_be_given_itself_and_is_kept_by_its_name():
+    (by_name, by_zone) = (
+        spec(cron="0 9 * * *", tz=tz) for tz in ("Europe/Berlin", ZoneInfo("Europe/Berlin"))
+    )
+    assert by_zone == by_name
+    assert spec(every="1h", tz=ZoneInfo("UTC")) == spec(every="1h")
+
+
+def test_a_zone_that_has_no_name_is_refused():
+    nameless = ZoneInfo.from_file(BytesIO(TOKYO_FILE))
+    with pytest.raises(UnknownZoneError, match=r"has no name: expected an IANA name"):
+        spec(cron="0 9 * * *", tz=nameless)
 
 
 def test_the_problem_is_told_with_the_name_of_the_scheduler():

@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from functools import lru_cache
+from zoneinfo import ZoneInfo
 
 from echomq_worker.domain.cron.describe import describe
 from echomq_worker.domain.cron.offsets import Offsets, Stretch, offsets_of
 from echomq_worker.domain.cron.parse import normal_expression, read_fields
 from echomq_worker.domain.cron.search import DAY_S, WallTimes
 from echomq_worker.errors import CronError
-from echomq_worker.zones import find_zone
+from echomq_worker.zones import find_zone, zone_name
 
 _FIRST_S = int(datetime(1900, 1, 1, tzinfo=UTC).timestamp())
 _LAST_S = int(datetime(9000, 1, 1, tzinfo=UTC).timestamp())
@@ -89,14 +90,14 @@ class CronRule:
 
 
 def cron_rule(
-    expression: str, *, tz: str = "UTC", dst: str = "cron", zone: tzinfo | None = None
+    expression: str, *, tz: str | ZoneInfo = "UTC", dst: str = "cron", zone: tzinfo | None = None
 ) -> CronRule:
     """Read a cron expression; whatever is wrong with it is found here.
 
     Args:
         expression: 5 fields (minute, hour, day of month, month, weekday) or 6 with the second
             first, or an alias such as `@daily`.
-        tz: the IANA name of the time zone that it goes by, never that of the machine.
+        tz: the time zone that it goes by, or its IANA name; never that of the machine.
         dst: `cron` or `skip`, what it does when the clocks change: see `Dst`.
         zone: the zone itself, if it is not to be looked up.
 
@@ -109,8 +110,9 @@ def cron_rule(
     if dst not in tuple(Dst):
         msg = f"{dst!r} is no policy for clock changes: expected cron or skip"
         raise CronError(msg)
-    offsets = offsets_of(find_zone(tz) if zone is None else zone)
-    return CronRule(text, tz, Dst(dst), times, offsets)
+    name = zone_name(tz)
+    offsets = offsets_of(find_zone(name) if zone is None else zone)
+    return CronRule(text, name, Dst(dst), times, offsets)
 
 
 @lru_cache(maxsize=4_096)

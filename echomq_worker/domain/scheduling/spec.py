@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.cron import CronRule, cron_rule
@@ -13,6 +14,7 @@ from echomq_worker.domain.scheduling.overlap import Overlap, overlap_from
 from echomq_worker.domain.scheduling.rule import LAST_INSTANT_MS, Every, every_rule
 from echomq_worker.domain.scheduling.template import Template
 from echomq_worker.errors import InvalidArgumentError
+from echomq_worker.zones import zone_name
 
 LONGEST_JITTER_MS = 86_400_000
 MOST_OCCURRENCES = 10**12
@@ -105,7 +107,7 @@ def scheduler_spec(  # noqa: PLR0913 - one for each thing that can be said about
     template: Template,
     cron: str | None = None,
     every: Duration | None = None,
-    tz: str = "UTC",
+    tz: str | ZoneInfo = "UTC",
     dst: str = "cron",
     offset: Duration | None = None,
     start: datetime | None = None,
@@ -190,7 +192,7 @@ def _rule(  # noqa: PLR0913, PLR0917 - what the two kinds of rule are made of
     name: str,
     cron: str | None,
     every: Duration | None,
-    tz: str,
+    tz: str | ZoneInfo,
     dst: str,
     offset: Duration | None,
     start_ms: int | None,
@@ -203,7 +205,7 @@ def _rule(  # noqa: PLR0913, PLR0917 - what the two kinds of rule are made of
         return cron_rule(cron, tz=tz, dst=dst)
     elif every is None:
         problem = "has neither cron nor every: expected one of them, such as every='15m'"
-    elif tz != "UTC" or dst != "cron":
+    elif zone_name(tz) != "UTC" or dst != "cron":
         problem = "has every with a tz or dst, which only cron takes: an interval is elapsed time"
     else:
         return every_rule(every, offset=offset, anchor_ms=start_ms or 0)
