@@ -32,7 +32,7 @@ def moment(at_ms: int | None, now_ms: int) -> str:
 
 
 def coming(at_ms: int, now_ms: int) -> str:
-    """Write an instant (Unix ms) that is to come: `in 4.0s`, or `due 0.2s ago` if it has not yet."""
+    """Write an instant (Unix ms) that is to come: `in 4.0s`, or `due 0.2s ago`."""
     return f"{'' if at_ms > now_ms else 'due '}{moment(at_ms, now_ms)}"
 
 

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from echomq_worker.domain.backoff.jitter import JitterSpec
+from echomq_worker.domain.backoff.jitter import Jitter, JitterSpec, jitter_from
 from echomq_worker.domain.backoff.shapes import (
     DEFAULT_BACKOFF,
     Backoff,
@@ -17,6 +17,8 @@ from echomq_worker.domain.backoff.shapes import (
 from echomq_worker.domain.backoff.text import read_backoff
 from echomq_worker.domain.duration import parse_duration_ms
 from echomq_worker.errors import InvalidArgumentError
+
+USUAL_FACTOR = 2
 
 
 def fixed(delay: Duration, *, jitter: JitterSpec = False) -> Backoff:
@@ -34,7 +36,7 @@ def exponential(
     base: Duration = "1s",
     cap: Duration = "10m",
     *,
-    factor: float = 2,
+    factor: float = USUAL_FACTOR,
     jitter: JitterSpec = True,
 ) -> Backoff:
     """Wait `base` and `factor` times as long after each attempt, never longer than `cap`.
@@ -45,11 +47,19 @@ def exponential(
         factor: how fast it grows, from 1 to 1,000.
         jitter: how to spread it: `"full"` (or True, the default): any time from 0 to the wait;
             `"equal"`: half of it and any time from 0 to the other half; `"decorrelated"`: any time
-            from `base` to three times the wait before; `"none"` (or False): not at all.
+            from `base` to three times the wait before, so without a factor; `"none"` (or False):
+            not at all.
 
     Raises:
-        InvalidArgumentError: if one of them cannot be used.
+        InvalidArgumentError: if one of them cannot be used, or a factor goes with
+            `"decorrelated"`.
     """
+    if factor != USUAL_FACTOR and jitter_from(jitter) is Jitter.DECORRELATED:
+        msg = (
+            f"the backoff has factor {factor!r} and jitter 'decorrelated', which grows by its own "
+            f"rule, up to three times the wait before: expected one of them"
+        )
+        raise InvalidArgumentError(msg)
     return Exponential(parse_duration_ms(base), parse_duration_ms(cap), jitter, factor)
 
 
