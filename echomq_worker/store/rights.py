@@ -81,7 +81,7 @@ _SCRIPTS: dict[Role, tuple[str, ...]] = {
     Role.WORKER: (
         *("beat", "claim", "claim_lane", "settle", "extend", "leave", "lease_node", "free_node"),
         *("due_schedulers", "fire", "retime_scheduler", "aside_scheduler", "fire_repeats"),
-        "read_workers",
+        *("read_workers", "recount_slots"),
     ),
 }
 _BELOW: dict[Role, tuple[Role, ...]] = {

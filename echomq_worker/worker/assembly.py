@@ -30,6 +30,7 @@ from echomq_worker.worker.outage import Outage
 from echomq_worker.worker.ports import BlockingExtends, Line, Queue, Registry
 from echomq_worker.worker.presence import Heart, OnBeat, SelfPortrait
 from echomq_worker.worker.pump import Pump
+from echomq_worker.worker.recount import Recount
 from echomq_worker.worker.registrar import Fleet, Registrar
 from echomq_worker.worker.run import LEASE_LOST, Run
 from echomq_worker.worker.runner import Runner
@@ -175,18 +176,22 @@ class Assembly:
         )
         self._listeners.append(listener)
         firer = self._new_firer(queue, desk, parts.registrar)
+        recount = Recount(queue.name, queue.gates, self._clock, self._lines_outage)
 
-        desk.on_reply(partial(self._learn, pump, firer))
+        desk.on_reply(partial(self._learn, pump, firer, recount))
         parts.lines.append(line)
         parts.desks.append(desk)
         parts.firers.append(firer)
         parts.support += (desk, pump)
-        parts.intake += (listener, firer)
+        parts.intake += (listener, firer, recount)
 
-    def _learn(self, pump: Pump, firer: Firer, claimed: Claimed, *, watching: bool | None) -> None:
+    def _learn(
+        self, pump: Pump, firer: Firer, recount: Recount, claimed: Claimed, *, watching: bool | None
+    ) -> None:
         self._lines_outage.answered()
         self._portrait.answered()
         pump.learn(claimed, watching=watching)
+        recount.watching = pump.watching
         firer.learn(claimed, watching=watching)
         for listener in self._listeners:
             listener.update()

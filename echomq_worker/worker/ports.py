@@ -124,6 +124,10 @@ class Gates(Protocol):
         """Set how many jobs of a scope may be active at once."""
         ...
 
+    async def recount(self) -> int:
+        """Count anew who holds slots of caps; return how many counts were wrong."""
+        ...
+
 
 class Notes(Protocol):
     """Where a job of one queue writes what it tells."""

@@ -64,7 +64,7 @@ REPAIRS = {"repair_job", "repair_key", "repair_lane", "repair_repeat", "repair_s
 """Scripts that test_audit_at_work.py and test_audit_schedulers.py run on any damage."""
 REPEATS = {"repeat_register", "repeat_cancel", "repeat_advance", "fire_repeats"}
 """Scripts that test_every_repeat.py runs in any order."""
-GATES = {"put_limit", "strike", "lift_strike"}
+GATES = {"put_limit", "strike", "lift_strike", "recount_slots"}
 """Scripts that test_every_gate.py runs in any order."""
 PRIORITIES = {"reprioritize", "put_order"}
 """Scripts that test_every_priority.py runs in any order."""

@@ -87,6 +87,38 @@ async def test_slots_that_a_peer_has_left_are_freed_by_the_next_claim(
     assert await busy(look) == {"cap:name:mail": "1"}
 
 
+async def test_slots_of_a_job_that_a_peer_has_completed_are_freed_by_a_recount(
+    queue: QueueStore, line: Line, look: Look
+):
+    await limit(look, "cap:name:mail", "2")
+    await put(queue, "mail", A, B, C)
+    held, _ = await claim(line, 10)
+    await look.do("ZREM", look.keys.active, B)  # as a runtime without caps completes it
+    await look.do("DEL", look.keys.job(B))
+    assert (await claim(line, 10), await parked(look, "cap:name:mail")) == ([], [C])
+
+    assert await queue.gates.recount() == 1
+
+    assert await busy(look) == {"cap:name:mail": "1"}
+    assert ids(await claim(line, 10)) == [C]
+    assert await queue.gates.recount() == 0
+    await settle(line, held, Completed())
+    assert await busy(look) == {"cap:name:mail": "1"}
+
+
+async def test_a_recount_corrects_what_is_too_low_and_takes_away_what_nobody_holds(
+    queue: QueueStore, line: Line, look: Look
+):
+    await limit(look, "cap:name:mail", "2")
+    await put(queue, "mail", A, B)
+    await claim(line, 10)
+    await look.do("HSET", look.keys.root + "busy", "cap:name:mail", 1, "cap:key:tenant/gone", 7)
+
+    assert await queue.gates.recount() == 2
+
+    assert await busy(look) == {"cap:name:mail": "2"}
+
+
 async def test_a_limit_by_key_counts_each_value_for_itself(
     queue: QueueStore, line: Line, look: Look
 ):

@@ -23,6 +23,9 @@ class FakeGates:
     """Remembers the limits that a worker puts in place."""
 
     limits: dict[str, Rate | int | None] = field(default_factory=dict[str, Rate | int | None])
+    recounts: int = 0
+    wrong: list[int] = field(default_factory=list[int])
+    """How many counts the next calls will find wrong."""
 
     async def limit_rate(self, scope: str, rate: Rate | None) -> bool:
         self.limits[f"rate:{scope}"] = rate
@@ -31,3 +34,7 @@ class FakeGates:
     async def limit_concurrency(self, scope: str, most: int | None) -> bool:
         self.limits[f"cap:{scope}"] = most
         return True
+
+    async def recount(self) -> int:
+        self.recounts += 1
+        return self.wrong.pop(0) if self.wrong else 0
