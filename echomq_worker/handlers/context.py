@@ -1,27 +1,14 @@
 """What a handler may know about the run it is in."""
 
 import asyncio
-import json
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from echomq_worker.domain.ids import parse_id
 from echomq_worker.domain.job import JobId
-from echomq_worker.errors import InvalidArgumentError
+from echomq_worker.handlers.notes import JobNotebook, Notes, SyncNotes
 
 LEASE_LOST = "lease_lost"
-
-
-class JobNotebook(Protocol):
-    """Where a job writes what it tells."""
-
-    async def update_progress(self, job_id: JobId, progress: str) -> bool:
-        """Write down how far a job has come; False if there is no such job."""
-        ...
-
-    async def add_log(self, job_id: JobId, line: str) -> int | None:
-        """Add a line to a job's log; return how many there are."""
-        ...
 
 
 class JobContext:
@@ -88,7 +75,7 @@ class JobContext:
         self.instant_ms = instant_ms
         self.priority = priority
         self.lane = lane
-        self._notes = notes
+        self._notes = Notes(id, notes)
         self._cancel_reason: str | None = None
         self._lease_lost = False
         self._told = False
@@ -109,16 +96,7 @@ class JobContext:
             InvalidArgumentError: if JSON cannot carry it.
             ServerError: if the server refuses, or does not answer (`UnavailableError`).
         """
-        if isinstance(progress, str):
-            text = progress
-        else:
-            try:
-                text = json.dumps(progress, allow_nan=False)
-            except (TypeError, ValueError) as error:
-                msg = f"the progress is {progress!a:.80}: expected what JSON can carry, such as 0.5"
-                raise InvalidArgumentError(msg) from error
-        if self._notes is not None:
-            await self._notes.update_progress(self.id, text)
+        await self._notes.set_progress(progress)
 
     async def add_log(self, line: str) -> None:
         """Add a line to the job's own log, of which the newest 1,000 are kept until it completes.
@@ -126,8 +104,12 @@ class JobContext:
         Raises:
             ServerError: if the server refuses, or does not answer (`UnavailableError`).
         """
-        if self._notes is not None:
-            await self._notes.add_log(self.id, line)
+        await self._notes.add_log(line)
+
+    @property
+    def sync(self) -> SyncNotes:
+        """`set_progress` and `add_log` for a handler that runs in a thread: they wait."""
+        return SyncNotes(self._notes)
 
     @property
     def enqueued_ms(self) -> int:

@@ -1,6 +1,7 @@
 """What operators do by hand: drain, obliterate, edit jobs; and what jobs tell while they run."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -142,6 +143,28 @@ async def test_a_job_tells_how_far_it_has_come(server_url: str, queue_name: str,
     assert notes is not None
     assert notes.progress == '{"done": 3, "of": 12}'
     assert notes.lines == ("three rows read", "one was empty")
+
+
+async def test_a_handler_in_a_thread_tells_it_too(server_url: str, queue_name: str):
+    app = EchoMQ(redis_url=least(server_url, Role.WORKER), default_queue=queue_name)
+    go_on, told = threading.Event(), threading.Event()
+
+    @app.job("import")
+    def run(*, context: JobContext = INJECTED) -> None:
+        context.sync.set_progress(0.25)
+        context.sync.add_log("three rows read")
+        told.set()
+        go_on.wait(10)
+
+    async with app:
+        handle = await run.enqueue()
+        async with crew(app, least(server_url, Role.WORKER), 1):
+            await asyncio.to_thread(told.wait, 10)
+            notes = await handle.notes()
+            go_on.set()
+            await wait_for_end(handle.notes)
+    assert notes is not None
+    assert (notes.progress, notes.lines) == ("0.25", ("three rows read",))
 
 
 async def wait_for_end(notes: Callable[[], Awaitable[JobNotes | None]]) -> None:

@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from echomq_worker.domain.ids import BrandedId
 from echomq_worker.domain.job import JobId
+from echomq_worker.errors import EchoMQError, InvalidArgumentError
 from echomq_worker.handlers import JobContext
 
 
@@ -117,3 +118,48 @@ def test_it_shows_what_it_is() -> None:
 
 def test_an_instant_beyond_the_years_that_python_knows_is_none():
     assert made(deadline_ms=999_999_999_999_999).deadline is None
+
+
+class Notebook:
+    def __init__(self) -> None:
+        self.written: list[tuple[JobId, str]] = []
+
+    async def update_progress(self, job_id: JobId, progress: str) -> bool:
+        self.written.append((job_id, progress))
+        return True
+
+    async def add_log(self, job_id: JobId, line: str) -> int | None:
+        self.written.append((job_id, line))
+        return 1
+
+
+def told(notebook: Notebook) -> JobContext:
+    job_id = JobId("JOB0NsUH6L9tuD")
+    return JobContext(id=job_id, queue="q", name="x", attempt=1, max_attempts=3, notes=notebook)
+
+
+async def test_a_thread_waits_until_what_it_tells_is_written():
+    notebook = Notebook()
+    context = told(notebook)
+    await asyncio.to_thread(context.sync.set_progress, {"done": 1})
+    await asyncio.to_thread(context.sync.add_log, "a line")
+    assert notebook.written == [(context.id, '{"done": 1}'), (context.id, "a line")]
+    with pytest.raises(InvalidArgumentError, match=r"such as 0\.5"):
+        await asyncio.to_thread(context.sync.set_progress, object())
+
+
+async def test_who_would_block_the_event_loop_is_told_to_await():
+    notebook = Notebook()
+    context = told(notebook)
+    with pytest.raises(EchoMQError, match=r"Await context\.set_progress"):
+        context.sync.set_progress(1)
+    assert notebook.written == []
+
+
+def test_a_thread_that_outlives_its_worker_is_told_so():
+    async def made() -> JobContext:
+        return told(Notebook())
+
+    context = asyncio.run(made())
+    with pytest.raises(EchoMQError, match="the worker has stopped"):
+        context.sync.add_log("too late")
