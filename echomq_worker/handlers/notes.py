@@ -51,8 +51,8 @@ class Notes:
         """Let the worker's event loop write, and wait for it in this thread.
 
         Raises:
-            EchoMQError: if this thread runs an event loop, which the wait would block, or the worker
-                has stopped.
+            EchoMQError: if this thread runs an event loop, which the wait would block, or if the
+                worker has stopped.
         """
         if self._loop is not None and self._loop.is_closed():
             writing.close()
