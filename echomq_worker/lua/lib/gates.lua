@@ -12,7 +12,7 @@ do
   local busy_key = root .. 'busy'
   local AT_ONCE, GATES_AT_ONCE, LOOKED_AT = 100, 16, 2
   local QUEUE_GATES = { 'strike:queue', 'rate:queue' }
-  local limits, strikes, busy, changed, shut = {}, {}, {}, {}, {}
+  local limits, strikes, doors, shut = {}, {}, {}, {}
   gated = redis.call('EXISTS', limits_key, strikes_key, gates_key, root .. 'grate') > 0
 
   local function glob(text)
@@ -43,28 +43,34 @@ do
     return limits[kind .. ':' .. (string.match(scope, '^(key:[^/]*)/') or scope)]
   end
 
-  local function is_busy(gate)
-    busy[gate] = busy[gate] or tonumber(redis.call('HGET', busy_key, gate)) or 0
-    return busy[gate]
+  -- What this call knows of a gate. What it counts is written once, by `write_gates`.
+  local function door_of(gate)
+    if not doors[gate] then
+      local kind, scope = string.match(gate, '^(%l+):(.*)$')
+      doors[gate] = { gate = gate, kind = kind, scope = scope }
+    end
+    return doors[gate]
   end
 
-  -- What is counted in a call is written once, by `write_gates`.
-  local function count_busy(gate, by)
-    busy[gate] = math.max(0, is_busy(gate) + by)
-    changed[gate] = true
+  local function count_busy(door, by)
+    door.busy = math.max(0, (door.busy or tonumber(redis.call('HGET', busy_key, door.gate)) or 0) + by)
+    door.changed = door.changed or by ~= 0
   end
 
-  -- How many may pass a gate now.
-  local caps = {}
-  local function gate_room(gate)
-    if caps[gate] then return math.max(0, caps[gate] - is_busy(gate)) end
-    local kind, scope = string.match(gate, '^(%l+):(.*)$')
-    if kind == 'strike' then return strike_end(scope) and 0 or math.huge end
-    local rule = limit_of(kind, scope)
+  -- How many may pass now.
+  local function door_room(door)
+    if door.cap then return door.cap - door.busy end
+    if door.kind == 'strike' then return strike_end(door.scope) and 0 or math.huge end
+    local rule = limit_of(door.kind, door.scope)
     if not rule then return math.huge end
-    if kind == 'rate' then return math.floor(rate_of(gate, rule).free) end
-    caps[gate] = tonumber(rule) or math.huge
-    return math.max(0, caps[gate] - is_busy(gate))
+    if door.kind == 'rate' then return math.floor(rate_of(door.gate, rule).free) end
+    count_busy(door, 0)
+    door.cap = tonumber(rule) or math.huge
+    return door.cap - door.busy
+  end
+
+  local function gate_room(gate)
+    return math.max(0, door_room(door_of(gate)))
   end
 
   -- When a gate opens by itself, with `spent` of its room spoken for. One without a rule is open.
@@ -88,16 +94,21 @@ do
 
   local ways = {}
 
-  -- The gates on the way of a job; the same for all of its kind, so they are found once a call.
+  -- The gates on the way of a job, and the slots that it takes by passing; the same for all of its kind, so
+  -- they are found once a call.
   local function way_of(name, key)
     local way = ways[name or 0] and ways[name or 0][key or 0]
     if way then return way end
-    way = {}
+    way = { slots = {} }
     for _, scope in ipairs(scopes_of(name, key)) do
-      if strike_end(scope) then way[#way + 1] = 'strike:' .. scope end
-      if limit_of('cap', scope) then way[#way + 1] = 'cap:' .. scope end
-      if limit_of('rate', scope) then way[#way + 1] = 'rate:' .. scope end
+      if strike_end(scope) then way[#way + 1] = door_of('strike:' .. scope) end
+      if limit_of('cap', scope) then
+        way[#way + 1] = door_of('cap:' .. scope)
+        way.slots[#way.slots + 1] = 'cap:' .. scope
+      end
+      if limit_of('rate', scope) then way[#way + 1] = door_of('rate:' .. scope) end
     end
+    way.slots = table.concat(way.slots, ' ')
     ways[name or 0] = ways[name or 0] or {}
     ways[name or 0][key or 0] = way
     return way
@@ -106,8 +117,8 @@ do
   -- Returns the first gate that is shut, or nil and the gates to pass.
   function find_gates(name, key)
     local way = way_of(name, key)
-    for _, gate in ipairs(way) do
-      if gate_room(gate) < 1 then return gate end
+    for i = 1, #way do
+      if door_room(way[i]) < 1 then return way[i].gate end
     end
     return nil, way
   end
@@ -134,18 +145,17 @@ do
   end
 
   -- Take what the gates ask for; returns the slots that the job occupies now.
-  function pass_gates(gates, id, attempt)
-    local slots = {}
-    for _, gate in ipairs(gates) do
-      if caps[gate] then
-        count_busy(gate, 1)
-        slots[#slots + 1] = gate
+  function pass_gates(way, id, attempt)
+    for i = 1, #way do
+      local gate = way[i].gate
+      if way[i].cap then
+        count_busy(way[i], 1)
       else
         take_token(rate_of(gate), id .. ':' .. attempt)
         if shut[gate] and shut[gate] > 0 then shut[gate] = shut[gate] - 1 end
       end
     end
-    return #slots == 1 and slots[1] or table.concat(slots, ' ')
+    return way.slots
   end
 
   -- Let at most AT_ONCE of those parked at a gate wait again, and tell when it opens for the others.
@@ -184,20 +194,22 @@ do
   end
 
   local function write_busy()
-    for gate in pairs(changed) do
-      if busy[gate] > 0 then
-        redis.call('HSET', busy_key, gate, busy[gate])
-      else
-        redis.call('HDEL', busy_key, gate)
+    for gate, door in pairs(doors) do
+      if door.changed then
+        if door.busy > 0 then
+          redis.call('HSET', busy_key, gate, door.busy)
+        else
+          redis.call('HDEL', busy_key, gate)
+        end
+        door.changed = false
       end
     end
-    changed = {}
   end
 
   function write_gates()
     write_busy()
     if not gated then return end
-    local head = redis.call('ZRANGE', gates_key, 0, 0, 'WITHSCORES')[2]
+    local head = next(shut) and redis.call('ZRANGE', gates_key, 0, 0, 'WITHSCORES')[2]
     for gate, spent in pairs(shut) do
       local at = opens_at(gate, spent)
       redis.call('ZADD', gates_key, at, gate)
@@ -237,14 +249,14 @@ do
   end
 
   function open_gates()
-    if not gated then return end
+    if not gated or redis.call('EXISTS', gates_key) == 0 then return end
     local due = redis.call('ZRANGEBYSCORE', gates_key, '-inf', now, 'LIMIT', 0, GATES_AT_ONCE)
     local any = redis.call('ZRANDMEMBER', gates_key, LOOKED_AT, 'WITHSCORES')
     for i = 1, #any, 2 do
       if is_too_far(any[i], tonumber(any[i + 1])) then due[#due + 1] = any[i] end
     end
-    for gate in pairs(changed) do
-      if redis.call('ZSCORE', gates_key, gate) then due[#due + 1] = gate end
+    for gate, door in pairs(doors) do
+      if door.changed and redis.call('ZSCORE', gates_key, gate) then due[#due + 1] = gate end
     end
     for _, gate in ipairs(due) do open_gate(gate) end
     if #due > 0 then settle_down() end
@@ -253,7 +265,8 @@ do
   -- A job is no longer active: who waits for its slots may pass. `goes`: its row goes too.
   function leave_gates(id, slots, goes)
     if not goes then redis.call('HDEL', root .. 'job:' .. id, 'slots') end
-    for gate in string.gmatch(slots, '%S+') do count_busy(gate, -1) end
+    if not string.find(slots, ' ', 1, true) then return count_busy(door_of(slots), -1) end
+    for gate in string.gmatch(slots, '%S+') do count_busy(door_of(gate), -1) end
   end
 
   -- How many of `wanted` the queue as a whole may start now. `ceiling` and `most` are the base wire's, and
