@@ -25,7 +25,8 @@ class Batch:
     handler raises, each has failed with that.
 
     Args:
-        size: how many jobs it takes at most, 1 to 1,000; no more than a worker runs at once.
+        size: how many jobs it takes at most, 1 to 1,000. A batch takes one of the worker's slots,
+            and gathers in what is free besides: a worker with one slot runs batches of one.
         wait: how long the first one waits for others, such as `"1s"`.
         by_lane: whether all jobs of a batch are of one lane.
 

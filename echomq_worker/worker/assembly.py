@@ -176,7 +176,7 @@ class Assembly:
         )
         self._listeners.append(listener)
         firer = self._new_firer(queue, desk, parts.registrar)
-        recount = Recount(queue.name, queue.gates, self._clock, self._lines_outage)
+        recount = Recount(queue.name, queue.gates, self._clock)
 
         desk.on_reply(partial(self._learn, pump, firer, recount))
         parts.lines.append(line)
@@ -255,7 +255,13 @@ class Assembly:
             timeouts=self._timeouts,
             journal=self._journal,
             clock=self._clock,
+            freed=self._share_slot,
         )
+
+    def _share_slot(self) -> None:
+        self._slots.share()
+        for listener in self._listeners:
+            listener.update()
 
     def _lost(self, run: Run, verdict: Verdict) -> None:
         # With its outcome decided a job may well be gone: then the settlement has been there.

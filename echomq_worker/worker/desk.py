@@ -126,7 +126,8 @@ class Desk:
 
     def ended(self, run: Run) -> None:
         """Take in that a run is over: its slot is free, and its outcome is to be written."""
-        self._slots.release()
+        if run.has_slot:
+            self._slots.release()
         if run.outcome is None:
             self._settler.drop(run)
             self._look_due = True  # nothing else would claim for the slot

@@ -9,6 +9,8 @@ from typing import Any, cast
 from echomq_worker.domain.batching import enough_for_batch
 from echomq_worker.domain.clock import Clock
 from echomq_worker.handlers.batches import Batch, BatchCall, verdicts_of
+from echomq_worker.worker.ports import Handler
+from echomq_worker.worker.run import Run
 
 Call = Callable[[], Any]
 InThread = Callable[[Call], Awaitable[object]]
@@ -17,8 +19,9 @@ InThread = Callable[[Call], Awaitable[object]]
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """One job of a batch: its own call, and what will be said of it."""
+    """One job of a batch: its run, its own call, and what will be said of it."""
 
+    run: Run
     call: partial[Any]
     said: "asyncio.Future[object]"
 
@@ -36,53 +39,54 @@ class Gatherer:
     """Brings jobs together. A member is a run like any other: it may time out or be told to stop.
 
     One that leaves before the batch begins is left out; if all have left one that runs, it is told
-    to stop as well.
+    to stop as well. All of a batch share one slot, from the first to the last of them.
 
     Args:
         clock: waits.
         in_thread: runs plain functions.
-        most: how many jobs a worker runs at once; no batch is larger.
+        freed: told that a slot is free, since its job shares that of another.
         patient: whether to wait for more jobs; a test's clock stands still.
     """
 
     def __init__(
-        self, clock: Clock, in_thread: InThread, *, most: int, patient: bool = True
+        self,
+        clock: Clock,
+        in_thread: InThread,
+        *,
+        freed: Callable[[], None] = lambda: None,
+        patient: bool = True,
     ) -> None:
         self._clock = clock
         self._in_thread = in_thread
-        self._most = most
+        self._freed = freed
         self._patient = patient
         self._open: dict[object, Gathering] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def join(  # noqa: PLR0913 - what a batch is known by
-        self,
-        handler: object,
-        batch: Batch,
-        call: partial[Any],
-        together: BatchCall,
-        *,
-        lane: str | None,
-        is_async: bool,
+    async def join(
+        self, handler: Handler, batch: Batch, together: BatchCall, run: Run, call: partial[Any]
     ) -> object:
         """Take part in the next batch of a handler; return what was said, or raise it.
 
         Args:
             handler: whose batch it is.
             batch: how large it gets, and how long it waits.
-            call: the job's own call.
             together: makes one call of many.
-            lane: the job's lane.
-            is_async: whether the handler is awaited.
+            run: the job's run.
+            call: the job's own call.
         """
-        key = (handler, lane if batch.by_lane else None)
+        is_async = handler.is_async
+        key = (handler, run.held.group if batch.by_lane else None)
         gathering = self._open.get(key)
         if gathering is None:
             gathering = self._open[key] = Gathering(self._clock.monotonic_ms())
             self._start(self._begin_in_time(key, gathering, batch, together, is_async=is_async))
-        member = Member(call, asyncio.get_running_loop().create_future())
+        member = Member(run, call, asyncio.get_running_loop().create_future())
+        if gathering.members:
+            run.has_slot = False
+            self._freed()
         gathering.members.append(member)
-        if len(gathering.members) >= min(batch.size, self._most):
+        if len(gathering.members) >= batch.size:
             self._begin(key, gathering, together, is_async=is_async)
         try:
             return await member.said
@@ -129,6 +133,8 @@ class Gatherer:
     def _leave(self, key: object, gathering: Gathering, member: Member) -> None:
         gathering.members.remove(member)
         if gathering.members:
+            if member.run.has_slot:
+                member.run.has_slot, gathering.members[0].run.has_slot = False, True
             return
         if self._open.get(key) is gathering:
             del self._open[key]

@@ -1,11 +1,12 @@
 """Keeps the counts of caps true, where peers that know nothing of caps work on the same queue."""
 
+from contextlib import suppress
 from typing import Any
 
 import structlog
 
 from echomq_worker.domain.clock import Clock
-from echomq_worker.worker.outage import Outage
+from echomq_worker.errors import OutOfMemoryError, UnavailableError
 from echomq_worker.worker.ports import Gates
 
 EVERY_MS = 60_000
@@ -21,17 +22,15 @@ class Recount:
         queue: the queue's name.
         gates: counts.
         clock: sleeps.
-        outage: waits while the server is away.
     """
 
-    def __init__(self, queue: str, gates: Gates, clock: Clock, outage: Outage) -> None:
+    def __init__(self, queue: str, gates: Gates, clock: Clock) -> None:
         self.name = f"recount {queue}"
         self.watching = False
         """True if this worker is the watcher of the queue."""
         self._queue = queue
         self._gates = gates
         self._clock = clock
-        self._outage = outage
         self._log: Any = structlog.get_logger("echomq.worker")
 
     async def run(self) -> None:
@@ -42,7 +41,9 @@ class Recount:
     async def step(self) -> int:
         """Count if it is on this worker to do so; return how long to sleep, in ms."""
         if self.watching:
-            wrong = await self._outage.patiently(self._gates.recount)
+            wrong = 0
+            with suppress(UnavailableError, OutOfMemoryError):  # others say so, and it can wait
+                wrong = await self._gates.recount()
             if wrong:
                 self._log.warning(
                     "slots.freed",

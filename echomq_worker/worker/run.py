@@ -27,6 +27,7 @@ class Run:
         "context",
         "error",
         "handler",
+        "has_slot",
         "held",
         "in_thread",
         "now_ms",
@@ -47,6 +48,8 @@ class Run:
         self.handler: Handler | None = None
         self.context: JobContext | None = None
         self.task: asyncio.Task[None] | None = None
+        self.has_slot = True
+        """False while it shares the slot of another job of its batch."""
         self.in_thread = False
         """True while the handler runs in a thread, where nothing can interrupt it."""
         self.on_loop = False

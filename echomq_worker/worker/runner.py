@@ -43,6 +43,7 @@ class Runner:
         timeouts: watches the time limits.
         journal: writes the lines.
         clock: tells the time.
+        freed: told that a slot is free, since its job shares that of another.
         patient: whether batches wait for more jobs; a test's clock stands still.
     """
 
@@ -59,6 +60,7 @@ class Runner:
         timeouts: Timeouts,
         journal: Journal,
         clock: Clock,
+        freed: Callable[[], None] = lambda: None,
         patient: bool = True,
     ) -> None:
         self.state: object | None = None
@@ -73,7 +75,7 @@ class Runner:
         self._timeouts = timeouts
         self._journal = journal
         self._clock = clock
-        self._gatherer = Gatherer(clock, threads.run, most=options.concurrency, patient=patient)
+        self._gatherer = Gatherer(clock, threads.run, freed=freed, patient=patient)
 
     def start(self, held: Held, now_ms: int, ended: Ended) -> None:
         """Run a job in a task of its own.
@@ -186,12 +188,7 @@ class Runner:
         handler = run.handler
         if handler is not None and handler.options.batch and handler.together:
             return await self._gatherer.join(
-                handler,
-                handler.options.batch,
-                cast("partial[Any]", call),
-                handler.together,
-                lane=run.held.group,
-                is_async=handler.is_async,
+                handler, handler.options.batch, handler.together, run, cast("partial[Any]", call)
             )
         if handler is None or handler.is_async:
             return await call()

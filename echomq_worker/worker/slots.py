@@ -11,10 +11,10 @@ class Slots:
     """Deals free slots to the queues that are believed to have work.
 
     At every moment each slot is either free, dealt to a queue that has yet to claim for it, in a
-    call on its way, or taken by a running job.
+    call on its way, or taken by a running job or batch.
 
     Args:
-        capacity: how many jobs may run at once.
+        capacity: how many jobs, or batches of them, may run at once.
         queues: the names of all queues.
         picker: chooses between queues that have work.
     """
@@ -104,6 +104,11 @@ class Slots:
     def release(self) -> None:
         """Say that a job has ended. Its queue's next call deals the slot."""
         self._free += 1
+
+    def share(self) -> None:
+        """Say that a job goes on in the slot of another: its own is dealt where there is work."""
+        self._free += 1
+        self._deal()
 
     def close(self) -> None:
         """Let nothing more be claimed."""

@@ -2,6 +2,7 @@
 
 from structlog.testing import capture_logs
 
+from echomq_worker.errors import UnavailableError
 from tests.fakes import settled
 from tests.unit.worker_rig import Rig
 
@@ -29,3 +30,15 @@ async def test_who_does_not_watch_does_not_count():
     async with rig.running():
         await rig.clock.advance(3 * MINUTE_MS)
     assert rig.queue.gates.recounts == 0
+
+
+async def test_a_server_that_is_away_is_asked_again_a_minute_later():
+    rig = Rig()
+    rig.queue.gates.away = [UnavailableError("gone")]
+    rig.queue.gates.wrong = [1]
+    with capture_logs() as logs:
+        async with rig.running():
+            await settled()
+            await rig.clock.advance(MINUTE_MS)
+            await rig.clock.advance(MINUTE_MS)
+    assert [line["caps"] for line in logs if line["event"] == "slots.freed"] == [1]

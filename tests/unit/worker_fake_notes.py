@@ -26,6 +26,8 @@ class FakeGates:
     recounts: int = 0
     wrong: list[int] = field(default_factory=list[int])
     """How many counts the next calls will find wrong."""
+    away: list[Exception] = field(default_factory=list[Exception])
+    """What the next calls will raise."""
 
     async def limit_rate(self, scope: str, rate: Rate | None) -> bool:
         self.limits[f"rate:{scope}"] = rate
@@ -37,4 +39,6 @@ class FakeGates:
 
     async def recount(self) -> int:
         self.recounts += 1
+        if self.away:
+            raise self.away.pop(0)
         return self.wrong.pop(0) if self.wrong else 0
