@@ -7,6 +7,7 @@ read before a zone is asked for, and `UTC` needs no data at all.
 
 import re
 import zoneinfo
+from datetime import UTC, tzinfo
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -41,14 +42,17 @@ def find_zone(name: str) -> ZoneInfo:
     return _zone(name)
 
 
-def zone_name(zone: str | ZoneInfo) -> str:
+def zone_name(zone: str | tzinfo) -> str:
     """Return the name of a time zone, by which all workers find it, each in its own data.
 
     Raises:
-        UnknownZoneError: if it has none, as one that was read from a file.
+        UnknownZoneError: if it has none, as one that was read from a file, or a fixed offset.
     """
-    name = zone.key if isinstance(zone, ZoneInfo) else zone
-    if name is None:  # pyright: ignore[reportUnnecessaryComparison] - typeshed leaves it out
+    if isinstance(zone, tzinfo):
+        name = "UTC" if zone is UTC else getattr(zone, "key", None)
+    else:
+        name = zone
+    if name is None:
         msg = f"{zone!r} has no name: expected an IANA name such as Europe/Berlin or UTC"
         raise UnknownZoneError(msg)
     return name

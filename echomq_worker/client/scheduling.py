@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
@@ -18,8 +18,6 @@ from echomq_worker.errors import InvalidArgumentError
 from echomq_worker.handlers import Registry
 
 if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
     from echomq_worker.domain.scheduling.spec import SchedulerSpec
 
 
@@ -70,7 +68,7 @@ class SchedulerOptions(TemplateOptions, total=False):
 class CronOptions(TypedDict, total=False):
     """What can be said about a cron expression."""
 
-    tz: "str | ZoneInfo"
+    tz: str | tzinfo
     """Its time zone, such as `"Europe/Berlin"`; UTC if not given."""
     dst: Literal["cron", "skip"]
     """What happens on days on which clocks change: `"cron"` or `"skip"`."""

@@ -93,13 +93,13 @@ def test_a_zone_may_be_given_itself_and_is_kept_by_its_name():
         spec(cron="0 9 * * *", tz=tz) for tz in ("Europe/Berlin", ZoneInfo("Europe/Berlin"))
     )
     assert by_zone == by_name
-    assert spec(every="1h", tz=ZoneInfo("UTC")) == spec(every="1h")
+    assert spec(every="1h", tz=UTC) == spec(every="1h", tz=ZoneInfo("UTC")) == spec(every="1h")
 
 
 def test_a_zone_that_has_no_name_is_refused():
-    nameless = ZoneInfo.from_file(BytesIO(TOKYO_FILE))
-    with pytest.raises(UnknownZoneError, match=r"has no name: expected an IANA name"):
-        spec(cron="0 9 * * *", tz=nameless)
+    for nameless in (ZoneInfo.from_file(BytesIO(TOKYO_FILE)), timezone(timedelta(hours=9))):
+        with pytest.raises(UnknownZoneError, match=r"has no name: expected an IANA name"):
+            spec(cron="0 9 * * *", tz=nameless)
 
 
 def test_the_problem_is_told_with_the_name_of_the_scheduler():

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from functools import lru_cache
-from zoneinfo import ZoneInfo
 
 from echomq_worker.domain.cron.describe import describe
 from echomq_worker.domain.cron.offsets import Offsets, Stretch, offsets_of
@@ -90,7 +89,7 @@ class CronRule:
 
 
 def cron_rule(
-    expression: str, *, tz: str | ZoneInfo = "UTC", dst: str = "cron", zone: tzinfo | None = None
+    expression: str, *, tz: str | tzinfo = "UTC", dst: str = "cron", zone: tzinfo | None = None
 ) -> CronRule:
     """Read a cron expression; whatever is wrong with it is found here.
 

@@ -2,8 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.cron import CronRule, cron_rule
@@ -107,7 +106,7 @@ def scheduler_spec(  # noqa: PLR0913 - one for each thing that can be said about
     template: Template,
     cron: str | None = None,
     every: Duration | None = None,
-    tz: str | ZoneInfo = "UTC",
+    tz: str | tzinfo = "UTC",
     dst: str = "cron",
     offset: Duration | None = None,
     start: datetime | None = None,
@@ -192,7 +191,7 @@ def _rule(  # noqa: PLR0913, PLR0917 - what the two kinds of rule are made of
     name: str,
     cron: str | None,
     every: Duration | None,
-    tz: str | ZoneInfo,
+    tz: str | tzinfo,
     dst: str,
     offset: Duration | None,
     start_ms: int | None,
