@@ -44,6 +44,7 @@ class Gatherer:
     Args:
         clock: waits.
         in_thread: runs plain functions.
+        begun: told of each job whose batch begins.
         freed: told that a slot is free, since its job shares that of another.
         patient: whether to wait for more jobs; a test's clock stands still.
     """
@@ -53,11 +54,13 @@ class Gatherer:
         clock: Clock,
         in_thread: InThread,
         *,
+        begun: Callable[[Run], None],
         freed: Callable[[], None] = lambda: None,
         patient: bool = True,
     ) -> None:
         self._clock = clock
         self._in_thread = in_thread
+        self._begun = begun
         self._freed = freed
         self._patient = patient
         self._open: dict[object, Gathering] = {}
@@ -117,6 +120,8 @@ class Gatherer:
         self, key: object, gathering: Gathering, together: BatchCall, *, is_async: bool
     ) -> None:
         del self._open[key]
+        for member in gathering.members:
+            self._begun(member.run)
         gathering.task = self._start(_run(gathering.members[:], self._caller(together, is_async)))
 
     def _caller(

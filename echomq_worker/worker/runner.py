@@ -75,7 +75,9 @@ class Runner:
         self._timeouts = timeouts
         self._journal = journal
         self._clock = clock
-        self._gatherer = Gatherer(clock, threads.run, freed=freed, patient=patient)
+        self._gatherer = Gatherer(
+            clock, threads.run, begun=self._limit, freed=freed, patient=patient
+        )
 
     def start(self, held: Held, now_ms: int, ended: Ended) -> None:
         """Run a job in a task of its own.
@@ -172,17 +174,22 @@ class Runner:
             name=held.name or handler.name or held.queue,
             attempt=held.attempt,
             max_attempts=held.max_attempts or said.max_attempts or self._options.max_attempts,
-            deadline_ms=self._clock.now_ms() + timeout_ms if timeout_ms else None,
             scheduler=held.scheduler,
             instant_ms=held.instant_ms,
             priority=held.priority,
             lane=held.lane or held.group,
             notes=self._notes(held.queue),
         )
-        if timeout_ms:
-            run.timeout_ms = timeout_ms
-            self._timeouts.arm(run, timeout_ms)
+        run.timeout_ms = timeout_ms or 0
+        if said.batch is None:
+            self._limit(run)
         return context
+
+    def _limit(self, run: Run) -> None:
+        """Let the time limit of a run begin, if it has one and is to go on."""
+        if run.timeout_ms and run.cancel_reason is None and run.context is not None:
+            run.context.deadline_ms = self._clock.now_ms() + run.timeout_ms
+            self._timeouts.arm(run, run.timeout_ms)
 
     async def _call(self, run: Run, call: Callable[[], Any]) -> object:
         handler = run.handler

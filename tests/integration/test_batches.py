@@ -73,6 +73,23 @@ async def test_a_batch_may_be_larger_than_what_a_worker_runs_at_once(app: EchoMQ
     assert [len(batch) for batch in seen] == [25, 25]
 
 
+async def test_a_time_limit_counts_from_when_the_batch_begins(app: EchoMQ, url: str, look: Look):
+    @app.job("index", batch=Batch(9, wait="300ms"), timeout="200ms", backoff="1h")
+    async def index(numbers: list[int], context: JobContext = INJECTED) -> None:
+        assert context.deadline_ms is not None
+        if 1 in numbers:
+            await asyncio.sleep(60)
+
+    fast = await index.enqueue(0)  # pyright: ignore[reportArgumentType]
+    async with crew(app, url, 1):
+        await becomes(fast, State.ABSENT)
+        slow = await index.enqueue(1)  # pyright: ignore[reportArgumentType]
+        await becomes(slow, State.SCHEDULED)
+
+    assert "TimeoutError" in (await look.row(slow.id))["last_error"]
+    await slow.cancel()
+
+
 async def test_a_worker_with_one_slot_runs_batches_of_one(app: EchoMQ, url: str):
     seen: list[list[int]] = []
 
