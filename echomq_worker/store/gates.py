@@ -85,7 +85,7 @@ class GateStore:
         A peer of the base wire that completes a job knows nothing of its slots. On a queue with
         more than ten thousand active jobs nothing is done.
         """
-        return await self._change("recount_slots", {"most": _COUNTED}, ())
+        return await self._change("recount_slots", {"gate": "", "most": _COUNTED}, ())
 
     async def read(self) -> Gates:
         """Return all gates, at most a thousand of each kind."""

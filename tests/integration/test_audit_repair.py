@@ -129,6 +129,18 @@ DAMAGES = [
     Damage("unknown-key", [("SET", "@surprise", "x")], mended=False),
     Damage("lane-count", [("HSET", "@gactive", LANE, 2)]),
     Damage("lane-count", [("HSET", f"@job:{A}", "group", LANE)]),
+    Damage("cap-count", [("HSET", "@busy", "cap:name:mail", 2)]),
+    Damage(
+        "cap-count",
+        [("HSET", "@busy", "cap:name:mail", 2), ("HSET", f"@job:{A}", "slots", "cap:name:mail")],
+    ),
+    Damage(
+        "cap-count",
+        [
+            ("HSET", "@limits", "cap:name:mail", 5),
+            ("HSET", f"@job:{A}", "slots", "cap:name:mail"),
+        ],
+    ),
     Damage(
         "lane-not-served",
         [

@@ -40,6 +40,7 @@ HISTORIES = {"claim", "settle", "beat", "extend", "enqueue", "schedule", "promot
 FLEET = {"beat", "leave", "lease_node", "free_node", "extension"}
 """Scripts that the machine below runs."""
 READING = {"audit_jobs", "audit_keys", "audit_lanes", "audit_members", "audit_queue"} | {
+    "audit_caps",
     "audit_repeats",
     "audit_schedulers",
     "counts",

@@ -10,6 +10,7 @@ from echomq_worker.protocol.keyspace import Keyspace
 WEEK_MS = 604_800_000
 _LIVES_MS = {"call": 600_000, "pump": 60_000, "worker": 60_000}
 _DAY_MS = 86_400_000
+_COUNTED = 10_000
 
 Mend = Callable[[Keyspace, StateFinding], Question]
 
@@ -20,6 +21,10 @@ def _job(keys: Keyspace, finding: StateFinding) -> Question:
 
 def _lane(keys: Keyspace, finding: StateFinding) -> Question:
     return ask(keys, "repair_lane", _raw(finding.subject))
+
+
+def _cap(keys: Keyspace, finding: StateFinding) -> Question:
+    return ask(keys, "recount_slots", _raw(finding.subject), _COUNTED)
 
 
 def _repeat(keys: Keyspace, finding: StateFinding) -> Question:
@@ -52,6 +57,7 @@ MENDS: Mapping[str, Mend] = {
         _job,
     ),
     **dict.fromkeys(("lane-count", "lane-not-served"), _lane),
+    "cap-count": _cap,
     **dict.fromkeys(("repeat-without-record", "repeat-without-time"), _repeat),
     **dict.fromkeys(
         (

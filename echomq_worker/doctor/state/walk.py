@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TypeVar
 
 from echomq_worker.doctor.state.asking import Reply, Steps, ask, command
+from echomq_worker.doctor.state.caps import check_cap
 from echomq_worker.doctor.state.facts import JobFacts
 from echomq_worker.doctor.state.jobs import check_job
 from echomq_worker.doctor.state.keys import check_key, check_unknown
@@ -62,6 +63,8 @@ class Audit:
         for names in slices(sorted(self.repeats), SLICE):
             for reply in (yield ask(self.keys, "audit_repeats", *_raw(names))):
                 check_repeat(self.notes, self.keys.root, reply)
+        for reply in (yield ask(self.keys, "audit_caps")):
+            check_cap(self.notes, self.keys.root, reply)
         yield from self._schedulers()
         for names in slices(self.parents.suspects(), SLICE):
             _, jobs = yield ask(self.keys, "audit_jobs", *names)
