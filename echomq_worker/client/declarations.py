@@ -2,10 +2,17 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeVar, Unpack, cast
+from typing import Any, TypeVar, Unpack, cast, overload
 
 from echomq_worker.client.client import Client
-from echomq_worker.client.job import AsyncJob, JobDecorator, JobSender, SyncJob
+from echomq_worker.client.job import (
+    AsyncJob,
+    BatchDecorator,
+    BatchJob,
+    JobDecorator,
+    JobSender,
+    SyncJob,
+)
 from echomq_worker.domain.backoff import BackoffSpec, Duration
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.errors import HandlerError
@@ -33,7 +40,7 @@ RunLayer = TypeVar("RunLayer", bound=RunMiddleware)
 EnqueueLayer = TypeVar("EnqueueLayer", bound=EnqueueMiddleware)
 
 
-class JobOptions(PlaceOptions, total=False):
+class RunOptions(PlaceOptions, total=False):
     """How a handler wants its jobs to be treated; what is not given is up to the worker."""
 
     timeout: Duration | None
@@ -49,6 +56,11 @@ class JobOptions(PlaceOptions, total=False):
     """Exceptions that do not use up an attempt."""
     keep_result: Duration | None
     """How long a result is kept, such as `"1h"`; without it, none is."""
+
+
+class JobOptions(RunOptions, total=False):
+    """The same, with how it takes them."""
+
     batch: Batch | None
     """Take many jobs at once: `Batch(100, wait="1s")`; see `Batch`."""
 
@@ -71,9 +83,23 @@ class Declarations:
         self._client_of = client
         self._lifespan: Lifespan[Any] | None = None
 
+    @overload
+    def job(
+        self, name: str, /, *, queue: str | None = None, batch: Batch, **options: Unpack[RunOptions]
+    ) -> BatchDecorator: ...
+    @overload
+    def job(
+        self,
+        name: str,
+        /,
+        *,
+        queue: str | None = None,
+        batch: None = None,
+        **options: Unpack[RunOptions],
+    ) -> JobDecorator: ...
     def job(
         self, name: str, /, *, queue: str | None = None, **options: Unpack[JobOptions]
-    ) -> JobDecorator:
+    ) -> JobDecorator | BatchDecorator:
         """Register a function as the handler of all jobs of a name.
 
         The function, async or plain, stays callable as it was. Its parameters are the arguments
@@ -106,6 +132,8 @@ class Declarations:
                 raise HandlerError(msg)
             handler = named_handler(function, name=name, queue=where, options=treated)
             self.registry.add(handler)
+            if treated.batch is not None:
+                return BatchJob[Any, Any](handler, self._client_of)
             if handler.is_async:
                 return AsyncJob[..., Any](handler, self._client_of)
             return SyncJob[..., Any](handler, self._client_of)

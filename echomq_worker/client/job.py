@@ -15,6 +15,8 @@ from echomq_worker.handlers import Handler
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
+A = TypeVar("A")
 
 
 class JobSender(Generic[P, R]):
@@ -165,6 +167,22 @@ class SyncJob(Job[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself; nothing is enqueued."""
         return self.handler.function(*args, **kwargs)
+
+
+class BatchJob(Job[[T], Any], Generic[T, A]):
+    """A registered function that takes many jobs at once; each is enqueued with one item."""
+
+    def __call__(self, items: list[T], /, *args: Any, **kwargs: Any) -> A:  # noqa: ANN401
+        """Call the function itself; nothing is enqueued."""
+        return self.handler.function(items, *args, **kwargs)
+
+
+class BatchDecorator(Protocol):
+    """Registers a function that takes a list, and returns its `BatchJob`."""
+
+    def __call__(self, function: Callable[[list[T]], A], /) -> BatchJob[T, A]:
+        """Register the function."""
+        ...
 
 
 class JobDecorator(Protocol):

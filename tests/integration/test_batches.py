@@ -50,7 +50,7 @@ async def test_jobs_come_in_batches_of_a_size_and_the_rest_after_a_while(app: Ec
         seen.append(numbers)
         await asyncio.sleep(0)
 
-    await app.enqueue_many(index.call(n) for n in range(25))  # pyright: ignore[reportArgumentType]
+    await app.enqueue_many(index.call(n) for n in range(25))
     async with crew(app, url, 1, CONCURRENCY="30"):
         await wait_for(lambda: sum(map(len, seen)) == 25)
 
@@ -66,7 +66,7 @@ async def test_a_batch_may_be_larger_than_what_a_worker_runs_at_once(app: EchoMQ
         seen.append(numbers)
         await asyncio.sleep(0)
 
-    await app.enqueue_many(index.call(n) for n in range(50))  # pyright: ignore[reportArgumentType]
+    await app.enqueue_many(index.call(n) for n in range(50))
     async with crew(app, url, 1, CONCURRENCY="2"):
         await wait_for(lambda: sum(map(len, seen)) == 50)
 
@@ -80,10 +80,10 @@ async def test_a_time_limit_counts_from_when_the_batch_begins(app: EchoMQ, url: 
         if 1 in numbers:
             await asyncio.sleep(60)
 
-    fast = await index.enqueue(0)  # pyright: ignore[reportArgumentType]
+    fast = await index.enqueue(0)
     async with crew(app, url, 1):
         await becomes(fast, State.ABSENT)
-        slow = await index.enqueue(1)  # pyright: ignore[reportArgumentType]
+        slow = await index.enqueue(1)
         await becomes(slow, State.SCHEDULED)
 
     assert "TimeoutError" in (await look.row(slow.id))["last_error"]
@@ -98,7 +98,7 @@ async def test_a_worker_with_one_slot_runs_batches_of_one(app: EchoMQ, url: str)
         seen.append(numbers)
         await asyncio.sleep(0)
 
-    await app.enqueue_many(index.call(n) for n in range(3))  # pyright: ignore[reportArgumentType]
+    await app.enqueue_many(index.call(n) for n in range(3))
     async with crew(app, url, 1, CONCURRENCY="1"):
         await wait_for(lambda: len(seen) == 3)
 
@@ -124,7 +124,7 @@ async def test_all_of_a_batch_share_one_slot_until_the_last_has_ended(app: EchoM
         going -= 1
         done[when] += 1
 
-    await app.enqueue_many(index.call(n) for n in range(5))  # pyright: ignore[reportArgumentType]
+    await app.enqueue_many(index.call(n) for n in range(5))
     async with crew(app, url, 1, CONCURRENCY="2"):
         async with asyncio.timeout(10):
             await begun.wait()
@@ -150,7 +150,7 @@ async def test_each_member_has_a_verdict_of_its_own(app: EchoMQ, url: str, look:
         }
         return [said[number] for number in numbers if number in said]
 
-    handles = [await index.enqueue(n) for n in range(6)]  # pyright: ignore[reportArgumentType]
+    handles = [await index.enqueue(n) for n in range(6)]
     async with crew(app, url, 1, CONCURRENCY="10"):
         assert await handles[0].result(timeout="5s") == "fine"
         for handle in handles:
@@ -184,8 +184,8 @@ async def test_a_handler_that_raises_fails_each_by_its_own_attempts(app: EchoMQ,
         msg = f"all {len(numbers)}"
         raise RuntimeError(msg)
 
-    last = await index.options(max_attempts=1).enqueue(1)  # pyright: ignore[reportArgumentType]
-    first = await index.enqueue(2)  # pyright: ignore[reportArgumentType]
+    last = await index.options(max_attempts=1).enqueue(1)
+    first = await index.enqueue(2)
     async with crew(app, url, 1):
         await becomes(last, State.DEAD)
         await becomes(first, State.SCHEDULED)
@@ -208,7 +208,7 @@ async def test_a_member_whose_arguments_do_not_fit_fails_alone(
         await index.enqueue("one")  # pyright: ignore[reportArgumentType]
     bad = await app.enqueue_by_name("index", {"numbers": 1})
     await queue.operator.update_data(bad.id, b'{"numbers": "one"}')
-    await index.enqueue(7)  # pyright: ignore[reportArgumentType]
+    await index.enqueue(7)
     async with crew(app, url, 1):
         await wait_for(lambda: seen == [7])
         await becomes(bad, State.SCHEDULED)
@@ -224,7 +224,7 @@ async def test_a_batch_by_lane_has_one_lane(app: EchoMQ, url: str):
         await asyncio.sleep(0)
 
     for lane in ("a", "b") * 6:
-        await index.options(lane=lane).enqueue(lane)  # pyright: ignore[reportArgumentType]
+        await index.options(lane=lane).enqueue(lane)
     async with crew(app, url, 1, CONCURRENCY="12"):
         await wait_for(lambda: len(seen) >= 4)
 
@@ -239,7 +239,7 @@ async def test_a_plain_function_takes_batches_in_a_thread(app: EchoMQ, url: str)
         seen.extend(numbers)
         return dict.fromkeys(range(len(numbers)), 0)
 
-    await app.enqueue_many(index.call(n) for n in range(3))  # pyright: ignore[reportArgumentType]
+    await app.enqueue_many(index.call(n) for n in range(3))
     async with crew(app, url, 1):
         await wait_for(lambda: sorted(seen) == [0, 1, 2])
 
@@ -251,7 +251,7 @@ async def test_who_waits_for_others_when_the_worker_stops_is_not_lost(
     async def index(numbers: list[int]) -> None:
         raise AssertionError(numbers)
 
-    handle = await index.enqueue(1)  # pyright: ignore[reportArgumentType]
+    handle = await index.enqueue(1)
     async with crew(app, url, 1, STOP_GRACE="100ms"):
         await becomes(handle, State.ACTIVE)
 
@@ -271,7 +271,7 @@ async def test_the_kit_runs_batches_of_what_there_is(queue_name: str):
 
     async with inline(app, concurrency=4) as kit:
         for n in range(4):
-            await index.enqueue(n)  # pyright: ignore[reportArgumentType]
+            await index.enqueue(n)
         report = await kit.run_until_idle()
 
     assert (seen, report.completed) == ([[0, 1, 2, 3]], 4)
@@ -281,7 +281,7 @@ def test_what_takes_no_list_is_no_batch_handler():
     app = EchoMQ()
     with pytest.raises(HandlerError, match=r"list\[int\]"):
 
-        @app.job("index", batch=Batch(10))
+        @app.job("index", batch=Batch(10))  # pyright: ignore[reportArgumentType]
         async def index(number: int) -> None: ...
 
     for size in (0, 1_001, "10", True):

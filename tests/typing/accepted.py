@@ -8,6 +8,7 @@ from typing import Any, assert_type
 from echomq_worker import (
     INJECTED,
     Admission,
+    Batch,
     Call,
     EchoMQ,
     JobContext,
@@ -64,6 +65,12 @@ def render(title: str, *, pool: State[Pool] = INJECTED) -> Report:
     """Receive the state; run in a thread."""
     assert_type(pool, Pool)
     return Report(len(title))
+
+
+@app.job("page.store", batch=Batch(100, wait="1s"), max_attempts=3)
+async def store(pages: list[str], *, context: JobContext = INJECTED) -> list[int]:
+    """Take many jobs at once."""
+    return [len(page) + context.attempt for page in pages]
 
 
 def tenant_of(tenant: str, **_: object) -> str:
@@ -166,6 +173,14 @@ async def enqueue() -> None:
 
     assert_type(await app.enqueue_by_name("x", {"a": 1}, delay="1s"), JobHandle[Any])
     assert_type(await app.enqueue_raw(b"", queue="orders"), JobHandle[Any])
+
+
+async def gather() -> None:
+    """A handler of batches takes a list, and is enqueued with one item."""
+    assert_type(await store.enqueue("page"), JobHandle[Any])
+    await app.enqueue_many(store.call(page) for page in "ab")
+    assert_type(await store(["page"]), list[int])
+    assert_type(app.sync.enqueue(store, "page"), SyncJobHandle[Any])
 
 
 async def follow() -> None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from echomq_worker import INJECTED, EchoMQ, JobContext, JobHandle, Next
+from echomq_worker import INJECTED, Batch, EchoMQ, JobContext, JobHandle, Next
 
 app = EchoMQ()
 
@@ -20,8 +20,16 @@ def add(left: int, right: int) -> int:
     return left + right
 
 
+@app.job("page.store", batch=Batch(100))
+async def store(pages: list[str]) -> None:
+    """One that takes many."""
+    del pages
+
+
 async def wrong_arguments() -> None:
     """Arguments that do not fit the handler."""
+    await store.enqueue(["a"])  # error: reportArgumentType
+    await store("a")  # error: reportArgumentType
     await send.enqueue()  # error: reportCallIssue
     await send.enqueue(7)  # error: reportArgumentType
     await send.enqueue("a", cc="b")  # error: reportCallIssue
@@ -54,6 +62,7 @@ async def wrong_options() -> None:
     await (await send.enqueue("a")).reschedule(None)  # error: reportArgumentType
     await send.enqueue_in(datetime.now(UTC), "a")  # error: reportArgumentType
     await app.enqueue_by_name("x", {}, later=1)  # error: reportCallIssue
+    app.job("x", batch=10)  # error: reportArgumentType # error: reportCallIssue
     app.job("x", timout="5s")  # error: reportCallIssue
     app.job("x", bury_on="ValueError")  # error: reportArgumentType
     app.cron("@daily", offset="1m")  # error: reportCallIssue
