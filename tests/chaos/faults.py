@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -17,6 +18,8 @@ from tests.chaos.scene import Scene
 
 SKEW_S = 3600
 TINY_MEMORY = "1mb"
+LONGEST_START_S = 5
+"""So long a kill waits until its victim has jobs in hand."""
 
 
 @dataclass(slots=True)
@@ -65,9 +68,20 @@ class Breaker:
             if other.is_up and other.age_s > 1.5:
                 post = other
                 break
+        await self._wait_for_work(post)
         number = post.kill()
         post.keep_up()
         return number is not None
+
+    async def _wait_for_work(self, post: Post) -> None:
+        notes = self.scene.folder / f"worker-{post.start_number}.notes"
+        seen, until = 0, time.monotonic() + LONGEST_START_S
+        while time.monotonic() < until and post.is_up:
+            size = notes.stat().st_size if notes.exists() else 0
+            if 0 < seen < size:
+                return
+            seen = size
+            await asyncio.sleep(0.1)
 
     async def _deploy(self, fault: Fault) -> bool:
         return self._victim(fault).send(signal.SIGTERM, ends_it=True)

@@ -32,7 +32,7 @@ def chaos(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
 def test_jobs_that_nobody_takes_back_are_reported_as_lost(tmp_path: Path):
     # As many jobs as go in, so that a worker has some in hand whenever it is killed.
     code, report = chaos(
-        tmp_path, "--sabotage", "forgetful-reap", "--worker-kills", "6", "--server-kills", "0"
+        tmp_path, "--sabotage", "forgetful-reap", "--worker-kills", "3", "--server-kills", "0"
     )
 
     assert code == 1
