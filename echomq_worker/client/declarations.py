@@ -123,13 +123,7 @@ class Declarations:
         treated = handler_options(**options)
 
         def register(function: Callable[..., Any], /) -> Any:  # noqa: ANN401
-            if isinstance(function, JobSender):
-                made = cast("JobSender[..., Any]", function)
-                msg = (
-                    f"{made.name} is a job already: give it one @app.job, below its @app.cron and "
-                    f"@app.every"
-                )
-                raise HandlerError(msg)
+            _check_no_job(function)
             handler = named_handler(function, name=name, queue=where, options=treated)
             self.registry.add(handler)
             if treated.batch is not None:
@@ -229,3 +223,13 @@ class Declarations:
         """
         self.enqueue_layers.append(function)
         return function
+
+
+def _check_no_job(function: Callable[..., Any]) -> None:
+    if isinstance(function, JobSender):
+        made = cast("JobSender[..., Any]", function)
+        msg = (
+            f"{made.name} is a job already: give it one @app.job, below its @app.cron and "
+            f"@app.every"
+        )
+        raise HandlerError(msg)
