@@ -17,7 +17,7 @@ def made(**declared: Any) -> Made:
     backend = InlineBackend()
     app = EchoMQ(backend=backend, default_queue="q")
 
-    @app.job("work", **declared)
+    @app.job("work", batch=None, **declared)
     async def work(order: int = 0, *, note: str = "") -> None:
         del order, note
 

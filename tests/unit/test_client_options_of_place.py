@@ -17,7 +17,7 @@ def made(**declared: Any) -> Made:
     backend = FakeBackend()
     app = EchoMQ(backend=backend, clock=StepClock())
 
-    @app.job("work", queue="q", **declared)
+    @app.job("work", queue="q", batch=None, **declared)
     async def work(tenant: str = "acme", number: int = 0) -> None:
         del tenant, number
 
