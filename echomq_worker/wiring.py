@@ -12,7 +12,7 @@ from echomq_worker.app import EchoMQ
 from echomq_worker.config import Settings
 from echomq_worker.domain.backoff import exponential
 from echomq_worker.domain.clock import Clock
-from echomq_worker.domain.gates import DeclaredLimit
+from echomq_worker.domain.gates import DeclaredLimit, by_key_scope, scope_of
 from echomq_worker.domain.limits import PAYLOAD_BYTES
 from echomq_worker.domain.printable import printable
 from echomq_worker.domain.scheduling.declared import DeclaredScheduler
@@ -114,7 +114,7 @@ def declared_limits(handlers: Iterable[Handler]) -> list[DeclaredLimit]:
     return [
         DeclaredLimit(
             handler.queue,
-            f"{'name' if limit.by is None else 'key'}:{handler.name}",
+            scope_of(name=handler.name) if limit.by is None else by_key_scope(handler.label),
             limit.rate,
             limit.concurrency,
         )

@@ -15,7 +15,7 @@ from echomq_worker.cli.output import Column, say, write_json, write_rows
 from echomq_worker.cli.session import Session
 from echomq_worker.cli.words import moment, rfc3339
 from echomq_worker.domain.duration import format_duration
-from echomq_worker.domain.gates import Gate, Gates, Strike, parse_rate, scope_of
+from echomq_worker.domain.gates import Gate, Gates, Strike, by_key_scope, parse_rate, scope_of
 from echomq_worker.store import QueueStore, Server
 
 COLUMNS = [
@@ -82,7 +82,7 @@ def limit(  # noqa: PLR0913 - an option each
     if by_key and name is None:
         msg = "--by-key is given without --name: expected the handler whose limit counts by a key"
         raise CommandError(msg, ExitCode.USAGE)
-    scope = f"key:{name}" if by_key else scope_of(name=name)
+    scope = by_key_scope(name) if name is not None and by_key else scope_of(name=name)
     wanted = None if rate in {None, "0"} else parse_rate(rate or "", burst=burst, sliding=sliding)
 
     async def change(store: QueueStore) -> bool:

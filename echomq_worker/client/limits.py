@@ -7,7 +7,7 @@ from echomq_worker.client.client import Client
 from echomq_worker.client.gate_ports import GateStore
 from echomq_worker.domain.backoff import Duration
 from echomq_worker.domain.duration import parse_duration_ms
-from echomq_worker.domain.gates import Gates, Rate, parse_rate, scope_of
+from echomq_worker.domain.gates import Gates, Rate, by_key_scope, parse_rate, scope_of
 from echomq_worker.domain.queue_name import check_queue_name
 from echomq_worker.domain.struck import argument_scope
 from echomq_worker.errors import InvalidArgumentError
@@ -200,7 +200,7 @@ def _rule_scope(name: str | None, *, by_key: bool) -> str:
     if by_key and name is None:
         msg = "by_key is given without name: expected the handler whose limit counts by a key"
         raise InvalidArgumentError(msg)
-    return f"key:{name}" if by_key else scope_of(name=name)
+    return by_key_scope(name) if name is not None and by_key else scope_of(name=name)
 
 
 def _scope(name: str | None, key: object, where: Mapping[str, object] | None) -> str:

@@ -103,6 +103,26 @@ def limit_value(value: object) -> str:
     raise InvalidArgumentError(msg)
 
 
+def limit_key(name: str, value: object) -> str:
+    """Name one value of what a handler's limit counts by: `<handler>/<value>`.
+
+    Scripts find the handler before the first `/`, so one in its own name is written `%2F`.
+
+    Raises:
+        InvalidArgumentError: if the value is no text or number that can be counted by.
+    """
+    return f"{_before_slash(name)}/{limit_value(value)}"
+
+
+def by_key_scope(name: str) -> str:
+    """Name all jobs of a handler, each value of what its limit counts by apart."""
+    return f"key:{_before_slash(name)}"
+
+
+def _before_slash(name: str) -> str:
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
 def scope_of(*, name: str | None = None, key: object = None, lane: str | None = None) -> str:
     """Name what a gate is about.
 
@@ -123,7 +143,7 @@ def scope_of(*, name: str | None = None, key: object = None, lane: str | None = 
         if name is None:
             msg = "key is given without name: expected the handler whose limit counts by it"
             raise InvalidArgumentError(msg)
-        return f"key:{name}/{limit_value(key)}"
+        return f"key:{limit_key(name, key)}"
     return QUEUE if name is None else f"name:{name}"
 
 

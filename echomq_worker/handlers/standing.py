@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from echomq_worker.domain.backoff import Duration
-from echomq_worker.domain.gates import Rate, checked_count, limit_value, parse_rate
+from echomq_worker.domain.gates import Rate, checked_count, limit_key, parse_rate
 from echomq_worker.domain.lanes import check_lane_name
 from echomq_worker.domain.priority import checked_priority
 from echomq_worker.domain.unique import Conflict, ConflictMode, Unique, conflict_of, wire_key
@@ -148,7 +148,7 @@ class Wanted:
         if self.limit is None or self.limit.by is None:
             return None
         value = key_of(handler, "limit", self.limit.by, args, kwargs)
-        return None if value is None else f"{handler}/{limit_value(value)}"
+        return None if value is None else limit_key(handler, value)
 
 
 def check_one_place(priority: int | None, lane: object) -> None:

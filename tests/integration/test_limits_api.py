@@ -139,12 +139,13 @@ async def test_the_limits_of_a_queue_are_told_to_peers(queue: QueueStore, look: 
     assert not {"max", "concurrency"} & set(await look.hash(look.keys.meta))
 
 
+@pytest.mark.parametrize(("name", "gate"), [("mail", "mail"), ("mail/a%", "mail%2Fa%25")])
 async def test_workers_put_the_limits_of_handlers_in_place_and_keep_them(
-    worked: EchoMQ, server_url: str, look: Look
+    worked: EchoMQ, server_url: str, look: Look, name: str, gate: str
 ):
     running, most, done = 0, 0, 0
 
-    @worked.job("mail", limit=Limit(concurrency=2, by=tenant_of))
+    @worked.job(name, limit=Limit(concurrency=2, by=tenant_of))
     async def mail(tenant: str) -> None:
         nonlocal running, most, done
         running += tenant == "acme"
@@ -160,7 +161,7 @@ async def test_workers_put_the_limits_of_handlers_in_place_and_keep_them(
         await wait_for(lambda: done == 20)
 
     assert most == 2
-    assert await look.hash(f"{look.keys.root}limits") == {"cap:key:mail": "2"}
+    assert await look.hash(f"{look.keys.root}limits") == {f"cap:key:{gate}": "2"}
     await look.do("DEL", f"{look.keys.root}limits")
 
 
@@ -171,6 +172,29 @@ async def test_a_key_that_cannot_be_told_is_an_error_of_the_producer(worked: Ech
 
     with pytest.raises(InvalidArgumentError, match="mail: its function for the limit raised"):
         await mail.enqueue("acme")
+
+
+async def test_a_slash_in_a_handlers_name_is_not_taken_for_the_end_of_it(
+    worked: EchoMQ, queue: QueueStore
+):
+    @worked.job("mail", limit=Limit(concurrency=9, by=tenant_of))
+    async def mail(tenant: str) -> None: ...
+
+    @worked.job("mail/bulk", limit=Limit(concurrency=1, by=tenant_of))
+    async def bulk(tenant: str) -> None: ...
+
+    await worked.limits.concurrency(1, name="mail/bulk", by_key=True)
+    await worked.limits.pause(name="mail/bulk", key="other")
+    await worked.enqueue_many([bulk.call("acme"), bulk.call("acme"), bulk.call("other")])
+    await worked.enqueue_many(mail.call(tenant) for tenant in ("bulk/acme", "bulk/other"))
+    line = queue.line(trouble=_never)
+
+    claimed = await claim(line, 9)
+
+    names = [job.name for job in claimed]
+    assert names == ["mail/bulk", "mail", "mail"]
+    assert await worked.limits.resume(name="mail/bulk", key="other")
+    await line.aclose()
 
 
 async def test_limits_are_seen_and_set_from_the_shell(ask: Ask, queue: QueueStore):
