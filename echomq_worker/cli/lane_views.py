@@ -22,6 +22,7 @@ def lane_record(queue: str, view: LaneView) -> dict[str, Any]:
         "maximum": view.maximum,
         "on_full": None if view.on_full is None else view.on_full.value,
         "rate": None if view.rate is None else str(view.rate),
+        "kept_until": rfc3339(view.kept_until_ms),
         "paused_at": None if paused is None else rfc3339(paused.since_ms),
         "paused_by": None if paused is None else paused.by,
         "reason": None if paused is None else paused.reason,
@@ -37,7 +38,7 @@ def lane_row(queue: str, view: LaneView) -> dict[str, Any]:
 
 def lane_lines(queue: str, view: LaneView, now_ms: int) -> dict[str, object]:
     """Return all that is known of a lane, for people: only what there is."""
-    paused = view.paused
+    paused, until_ms = view.paused, view.kept_until_ms
     lines: dict[str, object | None] = {
         "name": view.name,
         "queue": queue,
@@ -52,6 +53,7 @@ def lane_lines(queue: str, view: LaneView, now_ms: int) -> dict[str, object]:
         "served": "before others" if view.first else None,
         "at most": _maximum(view),
         "rate": view.rate,
+        "next start": None if until_ms is None else moment(until_ms, now_ms),
         "oldest": view.oldest,
         "newest": view.newest if view.waiting > 1 else None,
     }

@@ -59,6 +59,8 @@ class LaneState(StrEnum):
     PAUSED = "paused"
     FULL = "at its limit"
     """As many of its jobs are active as may be."""
+    RATED = "waits for its rate"
+    """As many of its jobs have started as may for now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class LaneView:
     on_full: OnFull | None = None
     rate: Rate | None = None
     """How often its jobs may start."""
+    kept_until_ms: int | None = None
+    """Until when its rate keeps it back, in Unix ms."""
     first: bool = False
     """Whether it is served before the lanes that are not."""
     paused: LanePause | None = None
@@ -106,6 +110,8 @@ class LaneView:
             return LaneState.IDLE
         if self.limit is not None and self.active >= self.limit:
             return LaneState.FULL
+        if self.kept_until_ms is not None:
+            return LaneState.RATED
         return LaneState.READY
 
 

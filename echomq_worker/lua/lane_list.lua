@@ -3,11 +3,11 @@
 --! keys root
 --! args source cursor count
 --! rest names
---! include lanes
+--! include time lanes
 --
 -- `source` is `names`, `ring`, `paused`, `lane:first` or one of the hashes of lanes. Replies { next cursor, '0' at the end, and
 -- for each lane { group, name, waiting, active, ceiling, weight, maximum, rate, 1 if paused, note of the pause,
--- first id, last id, 1 if it goes first } }; '' stands for none.
+-- first id, last id, 1 if it goes first, until when its rate keeps it back } }; '' stands for none.
 
 local HASHES = {
   names = 'lane:names', gactive = 'gactive', glimit = 'glimit', gweight = 'gweight', gmax = 'gmax', grate = 'grate',
@@ -42,6 +42,11 @@ local function field(key, group)
   return text(redis.pcall('HGET', root .. key, group))
 end
 
+local function kept_until(group)
+  local at = text(redis.pcall('ZSCORE', root .. 'gates', 'rate:lane:' .. group))
+  return (tonumber(at) or 0) > now and at or ''
+end
+
 local function view(group)
   local waiting = redis.pcall('ZCARD', lane_key(group))
   local first, last = redis.pcall('ZRANGE', lane_key(group), 0, 0), redis.pcall('ZRANGE', lane_key(group), -1, -1)
@@ -49,7 +54,7 @@ local function view(group)
     group, field('lane:names', group), type(waiting) == 'number' and waiting or 0, field('gactive', group),
     field('glimit', group), field('gweight', group), field('gmax', group), field('grate', group),
     redis.pcall('SISMEMBER', root .. 'paused', group) == 1 and 1 or 0, field('lane:pauses', group), text(first[1]),
-    text(last[1]), redis.pcall('SISMEMBER', root .. 'lane:first', group) == 1 and 1 or 0,
+    text(last[1]), redis.pcall('SISMEMBER', root .. 'lane:first', group) == 1 and 1 or 0, kept_until(group),
   }
 end
 

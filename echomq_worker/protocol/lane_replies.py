@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.lanes import LanePause, LaneView, OnFull, lane_group
-from echomq_worker.protocol.rows import read_number
+from echomq_worker.protocol.rows import read_ms, read_number
 from echomq_worker.protocol.scripts import Operand
 
 _WORDS = {OnFull.REFUSE: "refuse", OnFull.DROP_OLDEST: "drop"}
@@ -38,7 +38,7 @@ def pause_note(reason: str, by: str) -> bytes:
 def read_lane(reply: Sequence[Any], known_as: str | None = None) -> LaneView:
     """Read one lane of `lane_list.lua`; `known_as` is what it was asked for by."""
     group, name, waiting, active, ceiling, weight, most, rate = reply[:8]
-    paused, note, oldest, newest, first = reply[8:]
+    paused, note, oldest, newest, first, kept_until = reply[8:]
     maximum, on_full = _read_maximum(most)
     own = _text(group)
     return LaneView(
@@ -51,6 +51,7 @@ def read_lane(reply: Sequence[Any], known_as: str | None = None) -> LaneView:
         maximum=maximum,
         on_full=on_full,
         rate=_read_rate(_text(rate)),
+        kept_until_ms=read_ms(kept_until),
         first=first == 1,
         paused=_read_pause(note) if paused else None,
         oldest=_text(oldest) or None,

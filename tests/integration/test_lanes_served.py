@@ -4,7 +4,7 @@ import pytest
 
 from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.job import NewJob
-from echomq_worker.domain.lanes import Turn, lane_group
+from echomq_worker.domain.lanes import LaneState, Turn, lane_group
 from echomq_worker.domain.outcome import Completed, HandedBack
 from echomq_worker.errors import InvalidArgumentError, WrongTypeError
 from echomq_worker.store import QueueStore
@@ -93,6 +93,10 @@ async def test_a_rate_of_the_lane_holds_for_these_claims_too(
     assert await served(line, lane="acme") == [A, B]
     assert await served(line, lane="acme") == await served(line) == []
     assert await ring(look) == []
+    view = await queue.lanes.inspect("acme")
+    assert view.state is LaneState.RATED
+    assert view.kept_until_ms is not None
+    assert view.kept_until_ms > (await look.now_us()) // 1_000
 
     await queue.lanes.rate("acme", None)
     assert [job.id for job in await claim(line)] == [C]

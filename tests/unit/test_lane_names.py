@@ -72,6 +72,8 @@ def test_a_full_lane_refuses_or_drops_and_nothing_else():
         (LaneView(group="g", name="a", waiting=0, active=3, limit=3), LaneState.IDLE),
         (LaneView(group="g", name="a", waiting=1, active=2, limit=3), LaneState.READY),
         (LaneView(group="g", name="a", waiting=1, active=3, limit=3), LaneState.FULL),
+        (LaneView(group="g", name="a", waiting=1, active=0, kept_until_ms=9), LaneState.RATED),
+        (LaneView(group="g", name="a", waiting=0, active=0, kept_until_ms=9), LaneState.IDLE),
     ],
 )
 def test_a_view_tells_why_a_lane_is_served_or_not(view: LaneView, state: LaneState):
