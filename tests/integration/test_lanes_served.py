@@ -102,6 +102,20 @@ async def test_a_rate_of_the_lane_holds_for_these_claims_too(
     assert [job.id for job in await claim(line)] == [C]
 
 
+async def test_a_rate_of_the_lane_is_not_charged_for_what_another_gate_keeps_back(
+    queue: QueueStore, line: Line, look: Look
+):
+    await queue.gates.limit_concurrency("name:mail", 1)
+    await queue.lanes.rate("acme", Rate(count=2, window_ms=3_600_000, burst=2))
+    await put(queue, "acme", A, B, C, name="mail")
+    await put(queue, "acme", D, E, name="sms")
+
+    assert [job.id for job in await claim(line, 9)] == [A, D]
+    assert (await look.row(B))["held"] == "cap:name:mail"
+    assert await look.do("ZCARD", f"{look.keys.root}g:{ACME}:pending") == 1
+    assert (await queue.lanes.inspect("acme")).state is LaneState.RATED
+
+
 @pytest.mark.parametrize("turn", Turn)
 async def test_entries_of_the_ring_that_stand_for_nothing_are_passed_over(
     queue: QueueStore, line: Line, look: Look, turn: Turn

@@ -33,7 +33,10 @@ local function lease_out(id, row, claim, gates)
   if slots ~= '' then fields[#fields + 1], fields[#fields + 2] = 'slots', slots end
   redis.call('HSET', key, unpack(fields))
   if claim == '' then redis.call('HDEL', key, 'claim') end
-  if row[10] then take_lane_slot(row[10]) end
+  if row[10] then
+    take_lane_slot(row[10])
+    charge_lane(row[10], id, row[1])
+  end
   unique_start(id, row[MORE])
   note('claimed', id, row[1])
   return as_handed_out(id, row)

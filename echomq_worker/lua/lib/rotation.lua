@@ -18,6 +18,12 @@ local function lane_rate(group)
   return rule and rate_of('rate:lane:' .. group, rule)
 end
 
+-- A job of the lane starts. What is popped and then kept back by another gate is not charged.
+local function charge_lane(group, id, attempt)
+  local rate = lane_rate(group)
+  if rate then take_token(rate, id .. ':' .. attempt) end
+end
+
 -- Pop at most `most` jobs of a lane that has been taken off the ring, and say whether it may be served
 -- again. The popped are not counted as active yet.
 local function pop_lane(group, most)
@@ -27,7 +33,6 @@ local function pop_lane(group, most)
   local popped = room > 0 and redis.pcall('ZPOPMIN', lane_key(group), math.min(most, room)) or {}
   if popped.err then return {}, false end
   local count = #popped / 2
-  for i = 1, rate and #popped or 0, 2 do take_token(rate, popped[i] .. string.format(':%.0f', now)) end
   local backlog = redis.pcall('ZCARD', lane_key(group))
   local more = type(backlog) == 'number' and backlog > 0
   if more and count == free then shut_gate('rate:lane:' .. group) end
