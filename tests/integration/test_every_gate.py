@@ -19,7 +19,7 @@ from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.job import Held, JobId, NewJob
 from echomq_worker.domain.lanes import lane_group
 from echomq_worker.domain.outcome import Buried, Completed, HandedBack, Outcome, Retried
-from echomq_worker.store import Server, ServerOptions
+from echomq_worker.store import Places, Server, ServerOptions
 from tests.support.audit import complaints_of
 from tests.support.jobs import job_id, new_job
 from tests.support.least_rights import unrestricted
@@ -29,6 +29,7 @@ HOUR_MS = 3_600_000
 NAMES = st.sampled_from(["mail", "sms"])
 KEYS = st.sampled_from([None, "mail/a", "mail/b"])
 SCOPES = st.sampled_from(["name:mail", "name:sms", "key:mail"])
+LANES = st.sampled_from(["a", "b"])
 STRUCK = st.sampled_from(["name:mail", "name:sms", "key:mail/a", "queue"])
 PLACES = st.sampled_from(
     [(None, None), (None, None), (-1, None), (5, None), (None, "a"), (None, "b")]
@@ -60,6 +61,9 @@ class Gates(RuleBasedStateMachine):
         self.rates: dict[str, int] = {}
         """How many may still start under each rate; nothing comes back while a test runs."""
         self.struck: set[str] = set()
+        self.ceilings: dict[str, int] = {}
+        self.lane_rates: dict[str, int] = {}
+        self.paused: set[str] = set()
         self.minted = 0
         self.ended: set[JobId] = set()
 
@@ -97,6 +101,7 @@ class Gates(RuleBasedStateMachine):
     @rule(limit=st.integers(1, 5))
     def claim(self, limit: int) -> None:
         before = {scope: self.active_under(scope) for scope in self.scopes()}
+        active = {lane: self.active_in(lane) for lane in "ab"}
         told = self.do(self.line.claim(limit=limit, lease_ms=HOUR_MS, promote=9))
         for job in told.jobs:
             assert job.id not in self.held
@@ -104,6 +109,8 @@ class Gates(RuleBasedStateMachine):
             for rate in list(self.rates):
                 if self.is_under(job, rate):
                     self.rates[rate] -= 1
+            if job.lane in self.lane_rates:
+                self.lane_rates[job.lane] -= 1
         assert all(left >= 0 for left in self.rates.values()), "more than the burst"
         for scope in self.scopes():
             rule_scope = scope.partition("/")[0]
@@ -112,6 +119,10 @@ class Gates(RuleBasedStateMachine):
                 assert self.active_under(scope) <= most, "more than the cap"
         for job in told.jobs:
             assert not any(self.is_under(job, scope) for scope in self.struck)
+            assert job.lane not in self.paused
+        assert all(left >= 0 for left in self.lane_rates.values()), "more than the lane's burst"
+        for lane, most in self.ceilings.items():
+            assert self.active_in(lane) <= max(most, active[lane]), "more than the ceiling"
 
     @rule(what=st.sampled_from(sorted(OUTCOMES)))
     def settle(self, what: str) -> None:
@@ -127,6 +138,39 @@ class Gates(RuleBasedStateMachine):
             job = self.held.pop(max(self.held))
             self.client.zadd(self.queue.keys.active, {job.id: 1})
             self.do(self.queue.reap(9))
+
+    @rule(pick=st.integers(0, 9))
+    def remove(self, pick: int) -> None:
+        waiting = [id_ for id_ in self.keys if id_ not in self.held and id_ not in self.ended]
+        if waiting:
+            job = waiting[pick % len(waiting)]
+            self.do(self.queue.remove(job, Places.ANY))
+            self.ended.add(job)
+
+    @rule(lane=LANES, most=st.sampled_from([None, 1, 2]))
+    def limit_lane(self, lane: str, most: int | None) -> None:
+        self.do(self.queue.lanes.limit(lane, most))
+        self.ceilings.pop(lane, None)
+        if most is not None:
+            self.ceilings[lane] = most
+
+    @rule(lane=LANES, burst=st.sampled_from([None, 1, 3]))
+    def rate_of_lane(self, lane: str, burst: int | None) -> None:
+        rate = None if burst is None else Rate(1, 1000 * HOUR_MS, burst)
+        changed = self.do(self.queue.lanes.rate(lane, rate))
+        if burst is None:
+            self.lane_rates.pop(lane, None)
+        elif changed:
+            self.lane_rates[lane] = burst
+
+    @rule(lane=LANES, on=st.booleans())
+    def pause_lane(self, lane: str, on: bool) -> None:  # noqa: FBT001 - drawn
+        if on:
+            self.do(self.queue.lanes.pause(lane))
+            self.paused.add(lane)
+        else:
+            self.do(self.queue.lanes.resume(lane))
+            self.paused.discard(lane)
 
     @rule(scope=SCOPES, most=st.sampled_from([None, 1, 2]))
     def cap(self, scope: str, most: int | None) -> None:
@@ -163,6 +207,10 @@ class Gates(RuleBasedStateMachine):
             self.rate(scope, None)
         for scope in list(self.struck):
             self.lift(scope)
+        for lane in "ab":
+            self.limit_lane(lane, None)
+            self.rate_of_lane(lane, None)
+            self.pause_lane(lane, on=False)
         for place in self.client.zrange(self.queue.keys.schedule, 0, -1):
             self.client.zadd(self.queue.keys.schedule, {place: 1})
         # Whatever is parked has come back when the jobs are counted, none of them started.
@@ -193,6 +241,9 @@ class Gates(RuleBasedStateMachine):
 
     def active_under(self, scope: str) -> int:
         return sum(1 for job in self.held.values() if self.is_under(job, scope))
+
+    def active_in(self, lane: str) -> int:
+        return sum(1 for job in self.held.values() if job.lane == lane)
 
     def is_under(self, job: Held, scope: str) -> bool:
         return scope in {"queue", f"name:{job.name}", f"key:{self.keys[job.id]}"}

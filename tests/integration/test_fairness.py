@@ -12,6 +12,7 @@ from echomq_worker.handlers.standing import Limit
 from echomq_worker.store.rights import Role
 from tests.support.crew import crew, wait_for
 from tests.support.least_rights import least
+from tests.support.look import Look
 
 JOB_S = 0.004
 
@@ -103,24 +104,28 @@ async def test_weights_hold_though_a_worker_claims_one_job_at_a_time(app: EchoMQ
 
 
 @pytest.mark.slow
-async def test_a_rate_is_kept_by_several_workers_and_used_up(app: EchoMQ, url: str):
-    loop = asyncio.get_running_loop()
-    started: list[float] = []
+async def test_a_rate_is_kept_by_several_workers_and_used_up(app: EchoMQ, url: str, look: Look):
+    runs = 0
 
     @app.job("call", limit=Limit("50/s", burst=10))
     async def call() -> None:
-        started.append(loop.time())
+        nonlocal runs
+        runs += 1
         await asyncio.sleep(0)
 
     await app.enqueue_many(call.call() for _ in range(260))
-    async with crew(app, url, 8, CONCURRENCY="3"):
-        await wait_for(lambda: len(started) == 260)
+    async with crew(app, url, 8, CONCURRENCY="3", LOG_EVENTS="10000"):
+        await wait_for(lambda: runs == 260)
     await app.limits.rate(None, name="call")
 
-    started.sort()
-    spans = [later - first for first, later in zip(started, started[61:], strict=False)]
-    # A start is seen a little after the server has counted it.
-    assert min(spans) >= 0.95, "no one-second window above 60"
-    assert 250 / (started[-1] - started[0]) >= 49
+    # As the server has seen it: a busy machine is late to call a handler.
+    events = await look.do("XRANGE", look.keys.log, "-", "+")
+    started = [int(id_.split(b"-")[0]) / 1_000 for id_, told in events if b"claimed" in told]
+    assert len(started) == 260
+    spans = [later - first for first, later in zip(started, started[60:], strict=False)]
+    assert min(spans) >= 0.998, "no one-second window above 60, but for parts of a millisecond"
+    # What is late is made up for by the burst, unless it is the very last.
+    means = [(n - 10) / (started[n] - started[0]) for n in range(240, 260)]
+    assert max(means) >= 49
     gaps = [later - first for first, later in pairwise(started)]
     assert max(gaps) < 0.5, "no tokens are left lying"
