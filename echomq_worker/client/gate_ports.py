@@ -18,7 +18,13 @@ class GateStore(Protocol):
         ...
 
     async def strike(
-        self, scope: str, *, for_ms: int | None = None, reason: str = "", by: str = ""
+        self,
+        scope: str,
+        *,
+        for_ms: int | None = None,
+        at_least: bool = False,
+        reason: str = "",
+        by: str = "",
     ) -> int | None:
         """Stop jobs of a scope before they start; return when they go on, in Unix ms."""
         ...

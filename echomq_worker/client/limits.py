@@ -113,8 +113,10 @@ class Limits:
         key: object = None,
         reason: str = "",
         queue: str | None = None,
-    ) -> datetime:
+    ) -> datetime | None:
         """Start no more jobs for a while, as a `Retry-After` of a 429 asks for.
+
+        A pause, and a penalty that lasts longer, stay as they are.
 
         Args:
             duration: for how long, such as `"30s"`.
@@ -124,7 +126,7 @@ class Limits:
             queue: the queue.
 
         Returns:
-            When they go on, by the server's clock.
+            When they go on, by the server's clock; None if they are paused without an end.
 
         Raises:
             InvalidArgumentError: if a value cannot be used.
@@ -133,8 +135,8 @@ class Limits:
         for_ms = parse_duration_ms(duration)
         gates = await self._gates(queue)
         scope = scope_of(name=name, key=key)
-        until_ms = await gates.strike(scope, for_ms=for_ms, reason=_told(reason))
-        return _EPOCH + timedelta(milliseconds=until_ms or 0)
+        until_ms = await gates.strike(scope, for_ms=for_ms, at_least=True, reason=_told(reason))
+        return None if until_ms is None else _EPOCH + timedelta(milliseconds=until_ms)
 
     async def pause(  # noqa: PLR0913 - a keyword for each
         self,

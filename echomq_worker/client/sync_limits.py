@@ -59,7 +59,7 @@ class SyncLimits:
         key: object = None,
         reason: str = "",
         queue: str | None = None,
-    ) -> datetime:
+    ) -> datetime | None:
         """Start no more jobs for a while, as `Limits.penalize` does."""
         asked = partial(
             self._of().penalize, duration, name=name, key=key, reason=reason, queue=queue

@@ -72,7 +72,7 @@ def parse_rate(spec: str, *, burst: int | None = None, sliding: bool = False) ->
         msg = f"the rate {spec!a:.80} is out of range: expected 1 to {most} in at least 1 ms"
         raise InvalidArgumentError(msg)
     if burst is None:
-        burst = max(1, count * 100 // window_ms)
+        burst = min(MOST_COUNT, max(1, count * 100 // window_ms))
     elif sliding:
         msg = "burst is given for a sliding window: expected a burst only for a bucket"
         raise InvalidArgumentError(msg)

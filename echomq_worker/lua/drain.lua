@@ -12,14 +12,11 @@ local wrong = wrong_type({ pending, 'zset', schedule, 'zset', dead, 'zset', dead
   or wrong_side_key() or wrong_log()
 if wrong then return wrong end
 
-local places = { pending, prioritized }
-local shut = redis.call('ZRANGE', root .. 'gates', 0, 999)
-for _, gate in ipairs(shut) do places[#places + 1] = root .. 'parked:' .. gate end
-if scheduled == '1' then places[#places + 1] = schedule end
-
+local GATES = 10000
 local room, left = tonumber(limit), 0
 local ids = {}
-for _, place in ipairs(places) do
+
+local function drain(place)
   local found = room > 0 and redis.pcall('ZRANGE', place, 0, room - 1) or {}
   if not found.err and #found > 0 then
     redis.call('ZREM', place, unpack(found))
@@ -28,7 +25,20 @@ for _, place in ipairs(places) do
   end
   local rest = redis.pcall('ZCARD', place)
   if type(rest) == 'number' then left = left + rest end
+  return rest
 end
+
+-- A gate where nobody waits any more goes, so that the next call comes to those behind it. What a lane or
+-- the whole queue waits for has nobody parked, and stays.
+local function drain_parked(gate)
+  local parked = root .. 'parked:' .. gate
+  if redis.call('EXISTS', parked) == 1 and drain(parked) == 0 then redis.call('ZREM', gates_key, gate) end
+end
+
+drain(pending)
+drain(prioritized)
+if scheduled == '1' then drain(schedule) end
+for _, gate in ipairs(redis.call('ZRANGE', gates_key, 0, GATES - 1)) do drain_parked(gate) end
 remove_jobs(ids)
 settle_down()
 return { #ids, left }

@@ -13,7 +13,9 @@ local filled = { root .. 'prioritized', root .. 'ring', root .. 'paused', root .
 if redis.call('EXISTS', pending, active, schedule, dead, unpack(filled)) > 0 then return 0 end
 
 -- What a gate keeps back waits there, or in the lane that it belongs to.
-local shut = redis.pcall('ZRANGE', gates, 0, 999)
+local SHUT = 1000
+local shut = redis.pcall('ZRANGE', gates, 0, SHUT)
+if #shut > SHUT then return 0 end
 for _, gate in ipairs(shut.err and {} or shut) do
   local group = string.match(gate, '^rate:lane:(.*)$')
   local place = group and 'g:' .. group .. ':pending' or 'parked:' .. gate

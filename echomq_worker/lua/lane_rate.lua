@@ -11,12 +11,14 @@ local wrong = wrong_type({ pending, 'zset', active, 'zset', bell, 'list', clock,
 if wrong then return wrong end
 
 local rates, gate = root .. 'grate', 'rate:lane:' .. lane
-if (redis.call('HGET', rates, lane) or '') == rule then return 0 end
+local before = redis.call('HGET', rates, lane) or ''
+if before == rule then return 0 end
 redis.call('HDEL', rates, lane)
 if rule ~= '' then
   redis.call('HSET', rates, lane, rule)
   keep_lane_name(lane, name)
 end
-redis.call('DEL', root .. gate)
+-- What has started counts on under another rule of the same kind.
+if string.match(before, '%l+$') ~= string.match(rule, '%l+$') then redis.call('DEL', root .. gate) end
 ask_gates_again(gate)
 return 1

@@ -44,7 +44,8 @@ else
   redis.call('HSET', key, field, rule)
   if scope == 'queue' and kind == 'rate' then redis.call('HSET', meta, 'max', string.match(rule, '^%d+')) end
 end
-redis.call('DEL', root .. gate)
+-- What has started counts on under another rule of the same kind.
+if string.match(before, '%l+$') ~= string.match(rule, '%l+$') then redis.call('DEL', root .. gate) end
 if kind == 'cap' and before == '' and key ~= meta then count_active() end
 ask_gates_again(string.match(gate, '^%l+:key:.*$') and gate .. '/' or gate)
 return 1

@@ -24,6 +24,7 @@ Change = Callable[[str, Mapping[str, Operand], Sequence[Operand]], Awaitable[Rep
 """Runs a script of the queue, by name; asked again if it was not answered."""
 _COUNTED = 10_000
 _TOO_MANY = 2
+_UNTOLD = frozenset({b"active", b"none", b"kept"})
 
 
 class GateStore:
@@ -60,20 +61,32 @@ class GateStore:
         return await self._put("cap", scope, rule)
 
     async def strike(
-        self, scope: str, *, for_ms: int | None = None, reason: str = "", by: str = ""
+        self,
+        scope: str,
+        *,
+        for_ms: int | None = None,
+        at_least: bool = False,
+        reason: str = "",
+        by: str = "",
     ) -> int | None:
         """Stop jobs of a scope before they start; return when they go on by themselves, in Unix ms.
 
         Args:
             scope: which ones, as `scope_of` names them.
             for_ms: for how long, by the server's clock; None means until they are let.
+            at_least: whether to leave alone a stop that holds for longer.
             reason: why, for those who wonder later.
             by: who does it.
         """
         note = json.dumps({"reason": reason, "by": by}, separators=(",", ":"))
         until = "-" if for_ms is None else f"+{for_ms}"
-        reply = await self._change("strike", {"scope": scope, "until_ms": until, "note": note}, ())
-        return read_ms(reply)
+        args: dict[str, Operand] = {
+            "scope": scope,
+            "until_ms": until,
+            "at_least": int(at_least),
+            "note": note,
+        }
+        return read_ms(await self._change("strike", args, ()))
 
     async def lift(self, scope: str) -> bool:
         """Let stopped jobs go on, each from its place; False if they were not stopped."""
@@ -114,7 +127,7 @@ class GateStore:
             "expected_start", {"id": job_id}, ()
         )
         opens_ms = read_ms(opens)
-        if paused or place in {b"active", b"none"} or (place == b"parked" and opens_ms is None):
+        if paused or place in _UNTOLD or (place == b"parked" and opens_ms is None):
             return None
         return expected_ms(now_ms, opens_ms, before, _text(rule))
 

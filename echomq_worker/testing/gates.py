@@ -1,5 +1,6 @@
 """The limits of a queue in memory: kept, and not enforced."""
 
+import math
 import threading
 from dataclasses import dataclass, field
 
@@ -29,10 +30,19 @@ class InlineGates:
         return self._put(f"cap:{scope}", None if most is None else str(most))
 
     async def strike(
-        self, scope: str, *, for_ms: int | None = None, reason: str = "", by: str = ""
+        self,
+        scope: str,
+        *,
+        for_ms: int | None = None,
+        at_least: bool = False,
+        reason: str = "",
+        by: str = "",
     ) -> int | None:
         """Remember that jobs of a scope are stopped; return when they go on, in Unix ms."""
-        until_ms = None if for_ms is None else self._memory.now() + for_ms
+        now_ms, before = self._memory.now(), self._strikes.get(scope)
+        until_ms = None if for_ms is None else now_ms + for_ms
+        if at_least and before is not None and _ends(before.until_ms) >= _ends(until_ms):
+            return before.until_ms
         self._strikes[scope] = Strike(scope, until_ms, reason, by, self._memory.now())
         return until_ms
 
@@ -60,3 +70,7 @@ class InlineGates:
         else:
             self._limits[gate] = rule
         return before != rule
+
+
+def _ends(until_ms: int | None) -> float:
+    return math.inf if until_ms is None else until_ms

@@ -71,6 +71,7 @@ async def test_limits_are_set_told_and_taken_away(both: EchoMQ):
 async def test_a_penalty_ends_by_itself_and_a_pause_when_somebody_says_so(both: EchoMQ):
     before = datetime.now(UTC)
     until = await both.limits.penalize("30s", name="mail", key="acme", reason="429")
+    assert until is not None
     await both.limits.pause(name="sms", reason="the provider is down", by="ann")
 
     found = {strike.scope: strike for strike in (await both.limits.list()).strikes}

@@ -3,16 +3,16 @@
 -- under the score it had, and comes back to its place when the gate opens: by time, for which `gates`
 -- holds the instant, or by what happens (+inf).
 --! needs root active bell clock
---! include time parking rates
+--! include time parking rates strikes
 local gated, find_gates, limit_of, park, pass_gates, shut_gate
 local write_gates, open_gates, leave_gates, queue_room, pass_queue, ask_gates_again
-local struck_arguments, park_struck
+local park_struck
 do
   local limits_key, strikes_key = root .. 'limits', root .. 'strikes'
   local busy_key = root .. 'busy'
-  local AT_ONCE, GATES_AT_ONCE, LOOKED_AT = 100, 16, 2
+  local AT_ONCE, GATES_AT_ONCE, LOOKED_AT, AGAIN_MS = 100, 16, 2, 1000
   local QUEUE_GATES = { 'strike:queue', 'rate:queue' }
-  local limits, strikes, doors, shut = {}, {}, {}, {}
+  local limits, doors, shut = {}, {}, {}
   gated = redis.call('EXISTS', limits_key, strikes_key, gates_key, root .. 'grate') > 0
 
   local function glob(text)
@@ -20,20 +20,14 @@ do
   end
 
   local function read_hash(key)
-    local flat, found = redis.pcall('HGETALL', key), {}
-    if flat.err then return found end
-    for i = 1, #flat, 2 do found[flat[i]] = flat[i + 1] end
-    return found
+    local flat = redis.pcall('HGETALL', key)
+    return flat.err and {} or flat
   end
 
-  if gated then limits, strikes = read_hash(limits_key), read_hash(strikes_key) end
-
-  -- A strike is `<ms until, or -> <ms since> <note>`. Returns when it ends, nil if there is none.
-  local function strike_end(scope)
-    local until_ms = strikes[scope] and string.match(strikes[scope], '^%S+')
-    if not until_ms then return nil end
-    until_ms = until_ms == '-' and math.huge or tonumber(until_ms) or math.huge
-    return until_ms > now and until_ms or nil
+  if gated then
+    local flat = read_hash(limits_key)
+    for i = 1, #flat, 2 do limits[flat[i]] = flat[i + 1] end
+    read_strikes(read_hash(strikes_key))
   end
 
   -- The rule for `key:<limit>/<value>` is that of `key:<limit>`; lanes have theirs in `grate`.
@@ -73,14 +67,17 @@ do
     return math.max(0, door_room(door_of(gate)))
   end
 
-  -- When a gate opens by itself, with `spent` of its room spoken for. One without a rule is open.
+  -- When a gate opens by itself, with `spent` of its room spoken for. One without a rule is open. A cap
+  -- opens when a slot is given back; but whoever was let through may have gone elsewhere, and left one free.
   local function opens_at(gate, spent)
-    local kind, scope = string.match(gate, '^(%l+):(.*)$')
-    local rule, at = limit_of(kind, scope), now
-    if kind == 'strike' then
-      at = strike_end(scope) or now
+    local door = door_of(gate)
+    local rule, at = limit_of(door.kind, door.scope), now
+    if door.kind == 'strike' then
+      at = strike_end(door.scope) or now
+    elseif rule and door.kind == 'rate' then
+      at = next_token_at(rate_of(gate, rule), spent)
     elseif rule then
-      at = kind == 'rate' and next_token_at(rate_of(gate, rule), spent) or math.huge
+      at = door_room(door) > 0 and now + AGAIN_MS or math.huge
     end
     return at == math.huge and '+inf' or string.format('%.0f', at)
   end
@@ -130,15 +127,6 @@ do
     return true
   end
 
-  -- What is stopped by arguments, which only workers can read.
-  function struck_arguments()
-    local scopes = {}
-    for scope in pairs(strikes) do
-      if string.sub(scope, 1, 4) == 'arg:' and strike_end(scope) then scopes[#scopes + 1] = scope end
-    end
-    return scopes
-  end
-
   -- A worker has found that a job falls under such a strike. True if it still holds.
   function park_struck(id, scope, more)
     return strike_end(scope) ~= nil and park(id, more and rank_of(id) or 0, 'strike:' .. scope)
@@ -182,10 +170,7 @@ do
     local key = string.match(gate, '^unique:(.*)$')
     if key then return pass_on_key(key) end
     local scope = string.match(gate, '^strike:(.*)$')
-    if scope and strikes[scope] and not strike_end(scope) then
-      redis.call('HDEL', strikes_key, scope)
-      strikes[scope] = nil
-    end
+    if scope then end_strike(scope) end
     release(gate)
   end
 
@@ -218,6 +203,7 @@ do
       end
     end
     write_rates()
+    forget_strikes()
     shut = {}
   end
 

@@ -67,7 +67,10 @@ do
         local refill = math.ceil((rate.burst - rate.free) * rate.window / rate.count)
         redis.call('SET', key, string.format('%.9f %.3f', rate.free, precisely), 'PX', refill + 1000)
       elseif rate.free ~= math.huge then
-        redis.pcall('ZADD', key, unpack(rate.taken))
+        if type(redis.pcall('ZADD', key, unpack(rate.taken))) ~= 'number' then
+          redis.call('DEL', key)  -- from before, when its rule was a bucket
+          redis.call('ZADD', key, unpack(rate.taken))
+        end
         redis.call('PEXPIRE', key, rate.window + 1000)
       end
       rate.taken = {}
