@@ -5,6 +5,7 @@ everything is open the jobs come in their order.
 """
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -13,7 +14,12 @@ import pytest
 import redis
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from echomq_worker.domain.gates import Rate
 from echomq_worker.domain.job import Held, JobId, NewJob
@@ -199,6 +205,18 @@ class Gates(RuleBasedStateMachine):
         self.struck.discard(scope)
 
     # --- what must hold --------------------------------------------------------------------
+
+    @invariant()
+    def nobody_waits_for_a_slot_that_is_free(self) -> None:
+        shut: dict[str, float] = dict(
+            self.client.zrange(f"{self.root}gates", 0, -1, withscores=True)
+        )
+        for gate in (gate for gate, opens in shut.items() if opens == math.inf):
+            kind, _, scope = gate.partition(":")
+            if kind == "cap":
+                busy = int(self.client.hget(f"{self.root}busy", gate) or 0)
+                assert busy >= self.caps[scope.partition("/")[0]], gate
+            assert kind != "rate", "its time comes"
 
     def everything_comes_in_order(self) -> None:
         for scope in list(self.caps):
