@@ -89,11 +89,14 @@ local function postpone(holder)
   return 'p'
 end
 
--- Behind a holder that runs, one job is kept: the next one takes its place.
+-- The job that starts when the holder has ended: the latest arguments are its, even if the holder is to run
+-- once more before.
+local function kept_job()
+  local kept = redis.pcall('ZRANGE', root .. 'parked:unique:' .. dedup, 0, 0)[1]
+  return kept and redis.call('EXISTS', root .. 'job:' .. kept) == 1 and kept
+end
+
 local function keep_for_later()
-  local gate = 'unique:' .. dedup
-  local kept = redis.pcall('ZRANGE', root .. 'parked:' .. gate, 0, 0)[1]
-  if kept and redis.call('EXISTS', root .. 'job:' .. kept) == 1 then return replace(kept), kept end
   write_row('pending', now)
   park_for_key(id, dedup)
   note('enqueued', id, 0)
@@ -105,6 +108,8 @@ local function decide()
   local holder, state = key_holder(dedup)
   if not holder then return admit(), id end
   local has_begun = state == 'active' or state == 'gone' or redis.call('ZSCORE', active, holder)
+  local kept = mode ~= 'reject' and kept_job()
+  if kept then return replace(kept), kept end
   if mode == 'keep-latest' and has_begun and state ~= 'gone' then return keep_for_later() end
   if mode == 'reject' or has_begun then return 'h', holder end
   if mode == 'debounce' then return postpone(holder), holder end

@@ -43,6 +43,9 @@ class InlineKeys:
         if (held := self._holding(unique.key)) is None:
             return self._take(job, unique), job.id
         row, mode = self._memory.rows.get(held.job_id), unique.conflict.mode
+        kept = None if held.kept is None else self._memory.rows.get(held.kept)
+        if kept is not None and mode is not Mode.REJECT:
+            row, mode = kept, Mode.REPLACE
         if row is not None and row.state is State.ACTIVE and mode is Mode.KEEP_LATEST:
             return self._keep(held, job, unique)
         if row is None or row.state is State.ACTIVE or mode is Mode.REJECT:
@@ -79,10 +82,6 @@ class InlineKeys:
         self._held[unique.key] = Holding(job_id, unique.conflict, self._memory.now())
 
     def _keep(self, held: Holding, job: NewJob, unique: Unique) -> tuple[Admission, JobId]:
-        kept = None if held.kept is None else self._memory.rows.get(held.kept)
-        if kept is not None:
-            _replace(kept, job)
-            return Admission.REPLACED, kept.id
         held.kept = job.id
         row = self._memory.rows[job.id] = Row.of(job)
         row.gate = f"unique:{unique.key}"

@@ -157,6 +157,26 @@ async def test_a_debounced_job_starts_at_the_latest_when_it_must(driver: Driver)
     assert held.payload == C.encode()
 
 
+@pytest.mark.parametrize("mode", [Mode.REPLACE, Mode.KEEP_LATEST])
+async def test_the_latest_arguments_run_last_though_the_first_job_has_to_run_again(
+    driver: Driver, mode: Mode
+):
+    line = driver.line()
+    await send(driver, A, KEEP)
+    (held,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs
+    assert await send(driver, B, KEEP) == (Admission.KEPT, B)
+    await line.settle([(held, Retried(0, "no"))])
+
+    assert await send(driver, C, Conflict(mode)) == (Admission.REPLACED, B)
+
+    (again,) = (await line.claim(limit=2, lease_ms=LEASE_MS, promote=9)).jobs
+    assert (again.id, again.payload) == (A, A.encode())
+    await line.settle([(again, Completed())])
+    (last,) = (await line.claim(limit=2, lease_ms=LEASE_MS, promote=9)).jobs
+    assert (last.id, last.payload) == (B, C.encode())
+    await line.settle([(last, Completed())])
+
+
 async def test_the_latest_one_starts_when_the_running_one_has_ended(driver: Driver):
     line = driver.line()
     await send(driver, A, KEEP)
