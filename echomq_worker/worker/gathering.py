@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import isawaitable
 from typing import Any, cast
 
 from echomq_worker.domain.batching import enough_for_batch
@@ -131,7 +132,11 @@ class Gatherer:
     ) -> Callable[[list[Member]], Awaitable[object]]:
         async def call(members: list[Member]) -> object:
             whole = together.together([member.call for member in members])
-            return await whole() if is_async else await self._in_thread(whole)
+            if is_async:
+                return await whole()
+            said = await self._in_thread(whole)
+            # A plain wrapper around an async function has only begun it in the thread.
+            return await said if isawaitable(said) else said
 
         return call
 

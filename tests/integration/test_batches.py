@@ -1,7 +1,8 @@
 """Handlers that take many jobs at once, by real workers on a real server, and in the kit."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -88,6 +89,29 @@ async def test_a_time_limit_counts_from_when_the_batch_begins(app: EchoMQ, url: 
 
     assert "TimeoutError" in (await look.row(slow.id))["last_error"]
     await slow.cancel()
+
+
+async def test_a_plain_wrapper_around_an_async_handler_is_awaited(app: EchoMQ, url: str):
+    seen: list[list[int]] = []
+
+    def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+        return call
+
+    @app.job("index", batch=Batch(3, wait="5s"))
+    @wrapped
+    async def index(numbers: list[int]) -> None:
+        await asyncio.sleep(0)
+        seen.append(sorted(numbers))
+
+    await app.enqueue_many(index.call(n) for n in range(3))
+    async with crew(app, url, 1):
+        await wait_for(lambda: seen)
+
+    assert seen == [[0, 1, 2]]
 
 
 async def test_a_worker_with_one_slot_runs_batches_of_one(app: EchoMQ, url: str):
