@@ -1,6 +1,6 @@
--- Remove at most `budget` jobs of a paused queue, wherever they are, and nobody is told: the queue goes as a
--- whole. To be called until it finds none. What else belongs to the queue goes afterwards, and `meta`
--- last, so that a queue that is half gone stays paused. Safe to repeat.
+-- Remove at most `budget` jobs of a paused queue, and nobody is told: the queue goes as a whole. To be called
+-- until it finds none. What else belongs to the queue goes afterwards, jobs of further lanes and gates too, and
+-- `meta` last, so that a queue that is half gone stays paused. Safe to repeat.
 --
 --! keys root pending active schedule dead meta
 --! args force budget last
@@ -10,7 +10,7 @@
 -- there may be more, 0 if not, 2 if the queue is not paused, 3 if jobs are active.
 
 local PARTS = { '', ':logs', ':lock', ':dependencies', ':processed', ':failed', ':unsuccessful' }
-local AT_ONCE = 500
+local AT_ONCE, LOOKED_AT = 500, 500
 if not whole(budget, 1) then return bad_argument('budget') end
 local wrong = wrong_type({ meta, 'hash' })
 if wrong then return wrong end
@@ -24,7 +24,7 @@ local function or_none(found)
 end
 
 local places = { active, pending, schedule, dead, root .. 'prioritized' }
-for _, gate in ipairs(or_none(redis.pcall('ZRANGE', root .. 'gates', 0, 999))) do
+for _, gate in ipairs(or_none(redis.pcall('ZRANGE', root .. 'gates', 0, LOOKED_AT - 1))) do
   places[#places + 1] = root .. 'parked:' .. gate
 end
 local lanes = {}
@@ -36,10 +36,12 @@ local function add_lanes(groups)
     end
   end
 end
-add_lanes(or_none(redis.pcall('SMEMBERS', root .. 'paused')))
-add_lanes(or_none(redis.pcall('LRANGE', root .. 'ring', 0, -1)))
+add_lanes(or_none(redis.pcall('SSCAN', root .. 'paused', 0, 'COUNT', LOOKED_AT))[2] or {})
+add_lanes(or_none(redis.pcall('LRANGE', root .. 'ring', 0, LOOKED_AT - 1)))
 for _, key in ipairs({ 'gactive', 'glimit', 'gweight', 'lane:names' }) do
-  add_lanes(or_none(redis.pcall('HKEYS', root .. key)))
+  local flat, groups = or_none(redis.pcall('HSCAN', root .. key, 0, 'COUNT', LOOKED_AT))[2] or {}, {}
+  for i = 1, #flat, 2 do groups[#groups + 1] = flat[i] end
+  add_lanes(groups)
 end
 
 local room = tonumber(budget)

@@ -59,21 +59,6 @@ async def test_jobs_come_in_batches_of_a_size_and_the_rest_after_a_while(app: Ec
     assert sorted(n for batch in seen for n in batch) == list(range(25))
 
 
-async def test_a_batch_may_be_larger_than_what_a_worker_runs_at_once(app: EchoMQ, url: str):
-    seen: list[list[int]] = []
-
-    @app.job("index", batch=Batch(25, wait="5s"))
-    async def index(numbers: list[int]) -> None:
-        seen.append(numbers)
-        await asyncio.sleep(0)
-
-    await app.enqueue_many(index.call(n) for n in range(50))
-    async with crew(app, url, 1, CONCURRENCY="2"):
-        await wait_for(lambda: sum(map(len, seen)) == 50)
-
-    assert [len(batch) for batch in seen] == [25, 25]
-
-
 async def test_a_time_limit_counts_from_when_the_batch_begins(app: EchoMQ, url: str, look: Look):
     @app.job("index", batch=Batch(9, wait="300ms"), timeout="200ms", backoff="1h")
     async def index(numbers: list[int], context: JobContext = INJECTED) -> None:
@@ -112,53 +97,6 @@ async def test_a_plain_wrapper_around_an_async_handler_is_awaited(app: EchoMQ, u
         await wait_for(lambda: seen)
 
     assert seen == [[0, 1, 2]]
-
-
-async def test_a_worker_with_one_slot_runs_batches_of_one(app: EchoMQ, url: str):
-    seen: list[list[int]] = []
-
-    @app.job("index", batch=Batch(25, wait="20ms"))
-    async def index(numbers: list[int]) -> None:
-        seen.append(numbers)
-        await asyncio.sleep(0)
-
-    await app.enqueue_many(index.call(n) for n in range(3))
-    async with crew(app, url, 1, CONCURRENCY="1"):
-        await wait_for(lambda: len(seen) == 3)
-
-    assert sorted(seen) == [[0], [1], [2]]
-
-
-async def test_all_of_a_batch_share_one_slot_until_the_last_has_ended(app: EchoMQ, url: str):
-    going, most, done = 0, {"beside": 0, "after": 0}, {"beside": 0, "after": 0}
-    begun, go_on = asyncio.Event(), asyncio.Event()
-
-    @app.job("index", batch=Batch(5, wait="5s"))
-    async def index(numbers: list[int]) -> None:
-        del numbers
-        begun.set()
-        await go_on.wait()
-
-    @app.job("mail")
-    async def mail(when: str) -> None:
-        nonlocal going
-        going += 1
-        most[when] = max(most[when], going)
-        await asyncio.sleep(0.02)
-        going -= 1
-        done[when] += 1
-
-    await app.enqueue_many(index.call(n) for n in range(5))
-    async with crew(app, url, 1, CONCURRENCY="2"):
-        async with asyncio.timeout(10):
-            await begun.wait()
-        await app.enqueue_many(mail.call("beside") for _ in range(6))
-        await wait_for(lambda: done["beside"] == 6)
-        go_on.set()
-        await app.enqueue_many(mail.call("after") for _ in range(20))
-        await wait_for(lambda: done["after"] == 20)
-
-    assert most == {"beside": 1, "after": 2}
 
 
 async def test_each_member_has_a_verdict_of_its_own(app: EchoMQ, url: str, look: Look):

@@ -92,6 +92,22 @@ async def test_nothing_of_an_obliterated_queue_is_left(both: EchoMQ):
     assert await handle.cancel()
 
 
+async def test_a_queue_of_any_number_of_lanes_is_obliterated(queue: QueueStore, look: Look):
+    jobs = [
+        replace(new_job(job_id(n)), group=lane_group(f"t-{n}"), lane=f"t-{n}") for n in range(1_700)
+    ]
+    await queue.enqueue(jobs[:900])
+    await queue.enqueue(jobs[900:])
+    for n in range(0, 1_700, 3):
+        await queue.lanes.limit(f"t-{n}", 1)
+    await queue.pause()
+
+    while not await queue.operator.obliterate():
+        pass
+
+    assert await look.key_names() == []
+
+
 async def test_the_last_key_of_an_obliterated_queue_is_the_pause(
     queue: QueueStore, line: Line, look: Look
 ):
