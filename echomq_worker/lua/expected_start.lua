@@ -39,11 +39,24 @@ local function rate_opens(gate, rule)
   return redis.call('ZRANGEBYSCORE', root .. gate, since, '+inf', 'WITHSCORES', 'LIMIT', used - count, 1)[2] + window
 end
 
+-- When a lane may be served, nil if that depends on what happens.
+local function lane_kept_until(group)
+  local most = tonumber(field('glimit', group) or '')
+  if redis.pcall('SISMEMBER', root .. 'paused', group) == 1
+    or (most and (tonumber(field('gactive', group)) or 0) >= most) then
+    return nil
+  end
+  local rate = field('grate', group)
+  return rate and rate_opens('rate:lane:' .. group, rate) or 0
+end
+
 -- When the last of the gates opens that a job has before it, nil if that depends on what happens.
-local function kept_until(name, key)
+local function kept_until(group, name, key)
   local ceiling = tonumber(redis.call('HGET', meta, 'concurrency') or '')
   if ceiling and redis.call('ZCARD', active) >= ceiling then return nil end
   local last = 0
+  if group then last = lane_kept_until(group) end
+  if not last then return nil end
   for _, scope in ipairs({ 'queue', name and 'name:' .. name or '', key and 'key:' .. key or '' }) do
     local rules = string.match(scope, '^(key:[^/]*)/') or scope
     local ends = string.match(field('strikes', scope) or '', '^%S+')
@@ -74,6 +87,6 @@ if not before then
   before = (type(ladder) == 'number' and ladder) or (type(lane) == 'number' and lane)
 end
 if not before then return { now, 'none', '', 0, '', paused } end
-local opens = kept_until(row[3], row[4])
+local opens = kept_until(row[2], row[3], row[4])
 if not opens then return { now, 'kept', '', before, '', paused } end
 return { now, 'waiting', opens > now and string.format('%.0f', opens) or '', before, rule_of('rate:queue'), paused }

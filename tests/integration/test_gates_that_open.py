@@ -12,6 +12,7 @@ from echomq_worker.store import Places, QueueStore
 from echomq_worker.store.line import Line
 from tests.support.gates import busy, gates, ids, parked, put
 from tests.support.jobs import A, B, C, claim, claim_one, handout, job_id, new_job, settle
+from tests.support.lanes import put as put_in_lane
 from tests.support.look import Look
 
 HOUR_MS = 3_600_000
@@ -155,6 +156,31 @@ async def test_behind_a_cap_that_is_reached_nobody_can_tell_the_start(
     await settle(line, held, Completed())
     assert await queue.gates.expected_ms(B) is not None
     await queue.gates.limit_concurrency(scope, None)
+
+
+async def test_a_job_of_a_lane_starts_when_its_lane_may_be_served(
+    queue: QueueStore, line: Line, look: Look
+):
+    await put_in_lane(queue, "acme", A, B)
+    now_ms = (await look.now_us()) // 1_000
+    told = await queue.gates.expected_ms(B)
+    assert told is not None
+    assert told <= now_ms + 1_000
+
+    await queue.lanes.pause("acme")
+    assert await queue.gates.expected_ms(B) is None
+    await queue.lanes.resume("acme")
+    await queue.lanes.limit("acme", 1)
+    held = await claim_one(line)
+    assert await queue.gates.expected_ms(B) is None
+    await queue.lanes.limit("acme", None)
+    await queue.lanes.rate("acme", WINDOW)
+    await settle(line, held, Completed())
+    await put_in_lane(queue, "acme", job_id(20), job_id(21))
+    assert len(await claim(line, 9)) == 2
+    told = await queue.gates.expected_ms(job_id(21))
+    assert told is not None
+    assert now_ms + HOUR_MS <= told <= now_ms + HOUR_MS + 60_000
 
 
 def test_a_rate_of_very_many_has_a_burst_that_is_in_range():
