@@ -1,7 +1,6 @@
 """`echomq queue limits` and `echomq queue limit`: how much of a queue's work may happen."""
 
 import asyncio
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from echomq_worker.domain.duration import format_duration
 from echomq_worker.domain.gates import Gate, Gates, Strike, by_key_scope, parse_rate, scope_of
 from echomq_worker.store import QueueStore, Server
 
+LANE_RATE = "rate:lane:"
 COLUMNS = [
     Column("QUEUE", "queue"),
     Column("GATE", "gate"),
@@ -40,11 +40,10 @@ def limits(session: Session, *, queues: tuple[str, ...], as_json: bool) -> None:
     async def look(server: Server) -> list[dict[str, Any]]:
         names = await find_queues(server, queues, session.settings.queues)
         found = await asyncio.gather(*(server.queue(name).gates.read() for name in names))
-        now_ms = time.time_ns() // 1_000_000
         return [
             row
             for name, gates in zip(names, found, strict=True)
-            for row in _rows(name, gates, now_ms)
+            for row in _rows(name, gates, gates.now_ms)
         ]
 
     write_rows(ask(session, look), COLUMNS, as_json=as_json, empty="there are no limits")
@@ -115,7 +114,7 @@ def _row(queue: str, name: str, gates: Gates, gate: Gate | None, now_ms: int) ->
     opens_ms = None if gate is None else gate.opens_ms
     return {
         "queue": queue,
-        "gate": name,
+        "gate": _shown(name, gates),
         "rule": _rule(name, gates),
         "active": gates.busy.get(name, 0) if name.startswith("cap:") else None,
         "parked": 0 if gate is None else gate.parked,
@@ -138,6 +137,12 @@ def _struck(queue: str, strike: Strike, gate: Gate | None, now_ms: int) -> dict[
         "by": strike.by or None,
         "reason": strike.reason or None,
     }
+
+
+def _shown(name: str, gates: Gates) -> str:
+    """Call a lane by its name, where that is known, instead of its group."""
+    group = name.removeprefix(LANE_RATE)
+    return name if group == name else LANE_RATE + gates.lane_names.get(group, group)
 
 
 def _rule(name: str, gates: Gates) -> str:

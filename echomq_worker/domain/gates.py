@@ -4,7 +4,7 @@ A gate is named by its kind and its scope: `rate:queue`, `cap:name:mail`, `strik
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from echomq_worker.domain.duration import LONGEST_MS, format_duration, parse_duration_ms
 from echomq_worker.errors import InvalidArgumentError
@@ -190,7 +190,7 @@ class Gate:
     Args:
         name: its kind and scope.
         opens_ms: when it opens by itself, in Unix ms; None if something has to happen.
-        parked: how many jobs wait at it.
+        parked: how many jobs wait at it, or in the lane that it keeps back.
     """
 
     name: str
@@ -207,7 +207,8 @@ class Gates:
         limits: the rule of each limit, by gate.
         busy: how many jobs are active under each cap.
         strikes: what is stopped.
-        shut: the gates at which jobs wait, or that keep the queue back.
+        shut: the gates at which jobs wait, or that keep the queue or a lane back.
+        lane_names: what the lanes that have a rate are called, by their groups.
     """
 
     now_ms: int
@@ -215,6 +216,7 @@ class Gates:
     busy: dict[str, int]
     strikes: tuple[Strike, ...]
     shut: tuple[Gate, ...]
+    lane_names: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def expected_ms(now_ms: int, opens_ms: int | None, before: int, rule: str) -> int:

@@ -102,7 +102,7 @@ class GateStore:
 
     async def read(self) -> Gates:
         """Return all gates, at most a thousand of each kind."""
-        now_ms, ceiling, limits, strikes, busy, lanes, shut = await self._change(
+        now_ms, ceiling, limits, strikes, busy, lanes, shut, names = await self._change(
             "read_gates", {}, ()
         )
         rules = _texts(limits)
@@ -115,6 +115,7 @@ class GateStore:
             busy={gate: int(count) for gate, count in _texts(busy).items()},
             strikes=tuple(_strike(scope, text) for scope, text in _texts(strikes).items()),
             shut=tuple(Gate(_text(name), read_ms(opens), parked) for name, opens, parked in shut),
+            lane_names=_texts(names),
         )
 
     async def expected_ms(self, job_id: JobId) -> int | None:

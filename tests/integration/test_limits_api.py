@@ -8,14 +8,16 @@ import pytest
 import pytest_asyncio
 
 from echomq_worker import EchoMQ, InvalidArgumentError
-from echomq_worker.domain.gates import Strike, parse_rate
+from echomq_worker.domain.gates import Rate, Strike, parse_rate
+from echomq_worker.domain.outcome import Completed
 from echomq_worker.handlers.standing import Limit
 from echomq_worker.store import QueueStore
 from echomq_worker.store.rights import Role
 from echomq_worker.testing.backend import InlineBackend
 from tests.support.commands import Ask
 from tests.support.crew import crew, wait_for
-from tests.support.jobs import A, claim, new_job
+from tests.support.jobs import A, B, C, claim, new_job, settle
+from tests.support.lanes import put as put_in_lane
 from tests.support.least_rights import least
 from tests.support.look import Look
 
@@ -209,16 +211,27 @@ async def test_limits_are_seen_and_set_from_the_shell(ask: Ask, queue: QueueStor
         assert await claim(line) == []
         await line.aclose()
 
+    await queue.lanes.rate("acme", Rate(1, 3_600_000))
+    await put_in_lane(queue, "acme", B, C)
+    async with asyncio.timeout(5):
+        line = queue.line(trouble=_never)
+        (started,) = await claim(line, 9)
+        await settle(line, started, Completed())
+        await line.aclose()
+
     records = (await ask("queue", "limits", name, "--json")).records
     shown = (await ask("queue", "limits", name)).out
+    await queue.lanes.rate("acme", None)
 
     assert [(each["gate"], each["rule"], each["parked"]) for each in records] == [
         ("cap:queue", "5 at once", 0),
+        ("rate:lane:acme", "1 in 1h, burst 1", 1),
         ("rate:name:mail", "50 in 1s, burst 5", 0),
         ("strike:name:sms", "stopped", 1),
     ]
-    assert records[2]["reason"] == "429s"
-    assert records[2]["opens_at"] is not None
+    assert records[3]["reason"] == "429s"
+    assert records[3]["opens_at"] is not None
+    assert records[1]["opens"].startswith("in 59m")
     assert "in 5" in shown
     assert (await ask("queue", "resume", name, "--name", "sms")).code == 0
     assert (await ask("queue", "limit", name, "--name", "mail", "--rate", "0")).code == 0
