@@ -119,9 +119,17 @@ async def main() -> None:
     loop.add_signal_handler(
         signal.SIGUSR1, lambda: blocks.add(asyncio.create_task(producer.block(3.0)))
     )
-    async with Server(ServerOptions(url=given["ECHOMQ_REDIS_URL"])) as server, jobs.app:
-        await producer.run(server)
-        await asyncio.gather(*blocks)
+    server = Server(ServerOptions(url=given["ECHOMQ_REDIS_URL"]))
+    # One that was killed while the server is away is started again before that is back.
+    while not producer.stopping.is_set():
+        try:
+            async with server, jobs.app:
+                await producer.run(server)
+                await asyncio.gather(*blocks)
+        except UnavailableError:
+            await asyncio.sleep(PATIENCE_S)
+        else:
+            return
 
 
 if __name__ == "__main__":
