@@ -30,6 +30,7 @@ COLUMNS = [
     Column("LANES", "lanes", right=True),
     Column("ACTIVE", "active", right=True),
     Column("SCHEDULED", "scheduled", right=True),
+    Column("KEPT BACK", "kept_back", right=True),
     Column("DEAD", "dead", right=True),
     Column("OLDEST", "oldest", right=True),
     Column("COMPLETED", "completed", right=True),
@@ -54,8 +55,9 @@ COLUMNS = [
 def stats(session: Session, *, queues: tuple[str, ...], watch: str | None, as_json: bool) -> None:
     """Show how many jobs wait, run and are dead in each QUEUE (all of them if none is named).
 
-    LANES is how many lanes have jobs that may be claimed. OLDEST is how long ago the first of the
-    pending jobs without a priority was enqueued.
+    LANES is how many lanes have jobs that may be claimed. KEPT BACK is how many jobs wait aside, for
+    a limit, a pause or the holder of their key: `echomq queue limits` says for which. OLDEST is how
+    long ago the first of the pending jobs without a priority was enqueued.
     """
     every_ms = None if watch is None else max(SHORTEST_WATCH_MS, parse_duration_ms(watch))
     asyncio.run(_show(session.settings, queues, every_ms, as_json=as_json))
@@ -90,6 +92,7 @@ async def _row(queue: QueueStore) -> dict[str, Any]:
         "pending": counts.pending,
         "prioritized": counts.prioritized,
         "lanes": counts.lanes,
+        "kept_back": counts.kept_back,
         "active": counts.active,
         "scheduled": counts.scheduled,
         "dead": counts.dead,
@@ -117,7 +120,8 @@ def state_of(counts: Counts) -> str:
         return "paused"
     if counts.workers:
         return "running"
-    return "! no workers" if counts.is_ready or counts.active else "idle"
+    waits = counts.is_ready or counts.active or counts.kept_back
+    return "! no workers" if waits else "idle"
 
 
 def server_line(info: ServerInfo) -> str:

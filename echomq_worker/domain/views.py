@@ -28,6 +28,8 @@ class Counts:
     """How many of the pending have a priority."""
     lanes: int = 0
     """How many lanes have work and may be served."""
+    kept_back: int = 0
+    """How many jobs wait aside for a limit, a pause or the holder of their key."""
 
     @property
     def is_ready(self) -> bool:

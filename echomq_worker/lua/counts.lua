@@ -5,7 +5,7 @@
 --! include check
 --
 -- Replies { pending, active, scheduled, dead, completed, failed, paused, living workers, set aside, those of
--- the pending that have a priority, lanes that may be served }.
+-- the pending that have a priority, lanes that may be served, jobs kept back at the first 1,000 gates }.
 
 local wrong = wrong_type({
   pending, 'zset', active, 'zset', schedule, 'zset', dead, 'zset', completed_count, 'hash', failed_count, 'hash',
@@ -16,6 +16,13 @@ if wrong then return wrong end
 -- A worker that was killed stays in the list for a while, but what it said about itself expires.
 local living = {}
 for i, id in ipairs(redis.call('ZRANGE', workers, 0, 999)) do living[i] = root .. 'worker:' .. id end
+
+local kept_back = 0
+local gates = redis.pcall('ZRANGE', root .. 'gates', 0, 999)
+for _, gate in ipairs(gates.err and {} or gates) do
+  local parked = redis.pcall('ZCARD', root .. 'parked:' .. gate)
+  if type(parked) == 'number' then kept_back = kept_back + parked end
+end
 
 local prioritized = redis.call('ZCARD', root .. 'prioritized')
 return {
@@ -30,4 +37,5 @@ return {
   redis.call('XLEN', quarantine),
   prioritized,
   redis.call('LLEN', root .. 'ring'),
+  kept_back,
 }

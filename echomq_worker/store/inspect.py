@@ -27,7 +27,7 @@ class Inspector:
         bound = found.bind({key: getattr(self._keys, key) for key in found.keys})
         reply = await ask_again(lambda: run_script(self._wire, bound, {}))
         pending, active, scheduled, dead, completed, failed, *others = reply
-        paused, workers, set_aside, prioritized, lanes = others
+        paused, workers, set_aside, prioritized, lanes, kept_back = others
         return Counts(
             pending,
             active,
@@ -40,6 +40,7 @@ class Inspector:
             set_aside=set_aside,
             prioritized=prioritized,
             lanes=lanes,
+            kept_back=kept_back,
         )
 
     async def job(self, job_id: JobId) -> JobView | None:

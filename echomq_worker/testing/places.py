@@ -219,6 +219,7 @@ class MemoryQueue:
             paused=self.paused,
             prioritized=sum(self.rows[job_id].priority != 0 for job_id in self.pending),
             lanes=len({self.rows[job_id].group for job_id in self.pending} - {None}),
+            kept_back=sum(row.gate is not None for row in self.rows.values()),
             workers=sum(until_ms > self.now() for until_ms in self.workers.values()),
         )
 

@@ -136,7 +136,7 @@ async def test_stats_of_a_queue_with_a_malformed_member_says_nothing_of_the_olde
     table = await ask("stats", queue.name)
 
     assert (record["pending"], record["oldest"], record["oldest_pending_ms"]) == (2, None, None)
-    assert (table.code, table.out.splitlines()[1].split()[6]) == (0, "-")
+    assert (table.code, table.out.splitlines()[1].split()[7]) == (0, "-")
 
 
 async def test_a_queue_that_is_named_is_asked_for_and_the_server_not_looked_through(

@@ -10,6 +10,7 @@ from echomq_worker.domain.job import Held
 from echomq_worker.domain.outcome import Completed
 from echomq_worker.store import Places, QueueStore
 from echomq_worker.store.line import Line
+from tests.support.commands import Ask
 from tests.support.gates import busy, gates, ids, parked, put
 from tests.support.jobs import A, B, C, claim, claim_one, handout, job_id, new_job, settle
 from tests.support.lanes import put as put_in_lane
@@ -156,6 +157,22 @@ async def test_behind_a_cap_that_is_reached_nobody_can_tell_the_start(
     await settle(line, held, Completed())
     assert await queue.gates.expected_ms(B) is not None
     await queue.gates.limit_concurrency(scope, None)
+
+
+async def test_what_is_kept_back_is_counted(queue: QueueStore, line: Line, ask: Ask):
+    await queue.gates.limit_concurrency("name:mail", 1)
+    await queue.gates.strike("name:sms")
+    await put(queue, "mail", A, B, C)
+    await put(queue, "sms", job_id(8))
+    (held,) = await claim(line, 9)
+
+    counts = await queue.counts()
+    (record,) = (await ask("stats", queue.name, "--json")).records
+
+    assert (counts.pending, counts.active, counts.kept_back) == (0, 1, 3)
+    assert (record["kept_back"], record["state"]) == (3, "! no workers")
+    await queue.gates.lift("name:sms")
+    await settle(line, held, Completed())
 
 
 async def test_a_job_of_a_lane_starts_when_its_lane_may_be_served(

@@ -182,6 +182,7 @@ async def test_the_latest_one_starts_when_the_running_one_has_ended(driver: Driv
     await send(driver, A, KEEP)
     (held,) = (await line.claim(limit=1, lease_ms=LEASE_MS, promote=0)).jobs
     assert await send(driver, B, KEEP) == (Admission.KEPT, B)
+    assert (await driver.queue.counts()).kept_back == 1
     assert await send(driver, C, KEEP) == (Admission.REPLACED, B)
     assert await claim(driver) == []
     assert await holder(driver) == A
