@@ -55,9 +55,9 @@ COLUMNS = [
 def stats(session: Session, *, queues: tuple[str, ...], watch: str | None, as_json: bool) -> None:
     """Show how many jobs wait, run and are dead in each QUEUE (all of them if none is named).
 
-    LANES is how many lanes have jobs that may be claimed. KEPT BACK is how many jobs wait aside, for
-    a limit, a pause or the holder of their key: `echomq queue limits` says for which. OLDEST is how
-    long ago the first of the pending jobs without a priority was enqueued.
+    LANES is how many lanes have jobs that may be claimed. KEPT BACK is how many jobs wait aside,
+    for a limit, a pause or the holder of their key: `echomq queue limits` says for which. OLDEST is
+    how long ago the first of the pending jobs without a priority was enqueued.
     """
     every_ms = None if watch is None else max(SHORTEST_WATCH_MS, parse_duration_ms(watch))
     asyncio.run(_show(session.settings, queues, every_ms, as_json=as_json))
